@@ -1,6 +1,6 @@
 // What a view gets: the state, the file, and how to ask and to go elsewhere.
 
-import { askServer } from './ask.js';
+import { askServer, request } from './ask.js';
 import { changed, format } from './state.js';
 import { nowServed } from './served.js';
 
@@ -34,6 +34,7 @@ import { nowServed } from './served.js';
  * @property {(change: Change, how?: {replace?: boolean}) => void} go changes the address
  * @property {(change: Change) => string} href the link of a changed state
  * @property {(line: string, options?: AskOptions) => Promise<Answer>} ask
+ * @property {(before: string, signal: AbortSignal) => Promise<import('./completion.js').Found>} complete what can follow a part of a line
  * @property {(line: string) => string} csv the link of all rows of a question as CSV
  * @property {(text: string) => void} announce for screen readers
  * @property {(name: string, title: string) => void} visit remembers an object, such as `28:@123`
@@ -61,6 +62,11 @@ export function contextOf(of) {
     ask: (/** @type {string} */ line, /** @type {AskOptions} */ options = {}) => {
       const signal = options.signal ? AbortSignal.any([options.signal, of.signal]) : of.signal;
       return askServer(fields(of.state(), file(), line, options.snapshot), file().revision, { ...options, signal });
+    },
+    complete: async (/** @type {string} */ before, /** @type {AbortSignal} */ signal) => {
+      if (file()?.state !== 'ready') return { replaces: 0, choices: [] };
+      const response = await request(`api/completions?${fields(of.state(), file(), before)}`, { signal });
+      return response.json();
     },
     csv: (/** @type {string} */ line) => `api/csv?${fields(of.state(), file(), line)}`,
     announce: of.announce,

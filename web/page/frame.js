@@ -1,6 +1,7 @@
 // The frame of the page: the header with the question line, snapshots and brush, banners, tabs, and the footer.
 
 import { byId, fill, h } from './dom.js';
+import { Completion } from './completion.js';
 import { onRunning, runningQuestions, stopAll } from './ask.js';
 import { progressNode, showProgress } from './section.js';
 import { overview } from './overview.js';
@@ -28,6 +29,7 @@ import { isGone, openAgain } from './served.js';
  * @property {(line: string) => void} submit a line was typed
  * @property {(change: Change, how?: {replace?: boolean}) => void} go
  * @property {(text: string) => void} announce
+ * @property {import('./context.js').Context['complete']} complete
  * @property {() => void} help
  * @property {() => Promise<import('./ask.js').Answer>} overview the answer of `summary all`
  * @property {() => Promise<import('./ask.js').Answer>} programs an answer that names the programs of trials
@@ -44,11 +46,12 @@ let shown = null;
 let doing = null;
 
 const input = h('input', {
-  id: 'line', type: 'text', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off', list: 'verbs',
+  id: 'line', type: 'text', spellcheck: 'false', autocomplete: 'off', autocapitalize: 'off',
   'aria-label': 'question', 'aria-describedby': 'line-hint', enterkeyhint: 'go', placeholder: 'a question, such as: top 10 by retained',
 });
 const hint = h('p', { id: 'line-hint', class: 'line-hint' });
-const verbList = h('datalist', { id: 'verbs' });
+/** What can follow on the line. @type {Completion | null} */
+let completion = null;
 const place = {
   file: h('span', { class: 'file' }), copy: h('span'), strip: h('div', { class: 'strip' }), overview: h('span'), banners: h('div', { class: 'banners' }),
   tabs: h('nav', { class: 'tabs', 'aria-label': 'views' }), running: h('div', { class: 'running' }), told: h('span', { class: 'told' }),
@@ -64,15 +67,16 @@ export function buildFrame(what) {
     h('button', { type: 'button', title: 'light or dark', 'aria-label': 'light or dark', onclick: switchTheme }, '◐'));
   const ask = (/** @type {Event} */ event) => {
     event.preventDefault();
-    hint.textContent = '';
+    leaveLine();
     what.submit(input.value);
   };
+  completion = new Completion(input, what.complete, describe);
   const form = h('form', { class: 'line-form', role: 'search', 'aria-label': 'question', onsubmit: ask },
-    h('label', { for: 'line', class: 'prompt', 'aria-hidden': 'true' }, '>'), input, verbList, place.copy,
+    h('label', { for: 'line', class: 'prompt', 'aria-hidden': 'true' }, '>'), input, place.copy,
     h('button', { type: 'submit', class: 'primary' }, 'Ask'));
   input.addEventListener('input', showHint);
-  input.addEventListener('blur', () => { hint.textContent = ''; });
-  fill(byId('head'), h('div', { class: 'bar' }, h('h1', null, home), place.file, tools), form, hint, place.banners, h('div', { class: 'nav-row' }, place.tabs, place.strip));
+  listenForLeaving();
+  fill(byId('head'), h('div', { class: 'bar' }, h('h1', null, home), place.file, tools), form, h('div', { class: 'line-below' }, hint, completion.element), place.banners, h('div', { class: 'nav-row' }, place.tabs, place.strip));
   fill(byId('foot'), place.running, place.told);
   byId('skip').addEventListener('click', (event) => {
     event.preventDefault();
@@ -92,7 +96,6 @@ export function showFrame(what) {
   keepFocus(() => {
     for (const part of [showFiles, showCopy, showStrip, showBanners, showTabs, showTold]) part(what);
   });
-  showVerbs(what.verbs);
   void showOverview(what);
   void countPrograms(what);
   const title = what.state.q || what.view;
@@ -155,21 +158,32 @@ function showFiles({ state, file, files }) {
     : h('details', { class: 'menu' }, h('summary', { title: 'other files' }, name), h('div', { class: 'items' }, files.slice(0, 30).map(link), all)));
 }
 
-/** @param {Verb[]} verbs */
-function showVerbs(verbs) {
-  if (verbList.childElementCount > 0) return;
-  const asked = verbs.filter((verb) => verb.page);
-  fill(verbList, asked.map((verb) => h('option', { value: verb.name }, verb.about)),
-    ['without', 'let', 'snapshot'].filter((name) => !asked.some((verb) => verb.name === name)).map((name) => h('option', { value: name })));
+function showHint() {
+  const verb = shown?.verbs.find((one) => one.name === verbOf(input.value));
+  hint.textContent = verb && document.activeElement === input ? `${verb.usage} – ${verb.about}` : '';
 }
 
-function showHint() {
-  const line = input.value;
-  // Verbs are completed in the first word only.
-  if (/\s/.test(line.trim())) input.removeAttribute('list');
-  else input.setAttribute('list', 'verbs');
-  const verb = shown?.verbs.find((one) => one.name === verbOf(line));
-  hint.textContent = verb && document.activeElement === input ? `${verb.usage} – ${verb.about}` : '';
+/** Closes what is below the line. */
+function leaveLine() {
+  hint.textContent = '';
+  completion?.close();
+}
+
+/** What is below the line closes when the focus leaves it. A pointer that is down stays on what it was pressed on. */
+function listenForLeaving() {
+  let isDown = false;
+  addEventListener('pointerdown', () => { isDown = true; }, true);
+  for (const name of ['pointerup', 'pointercancel']) addEventListener(name, () => { isDown = false; }, true);
+  input.addEventListener('blur', () => {
+    if (!isDown) return leaveLine();
+    addEventListener('pointerup', () => setTimeout(() => { if (document.activeElement !== input) leaveLine(); }), { once: true, capture: true });
+  });
+}
+
+/** What a choice of the line is: a verb says what it does. @param {import('./completion.js').Choice} choice */
+function describe({ text, what }) {
+  const about = what === 'verb' ? shown?.verbs.find((one) => one.name === text)?.about : undefined;
+  return about ? `verb: ${about}` : what;
 }
 
 /** @param {Shown} what */

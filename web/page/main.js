@@ -216,7 +216,7 @@ async function boot() {
   takeToken();
   applyTheme();
   const own = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: new AbortController().signal });
-  buildFrame({ submit, go, announce, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }), programs: () => own.ask(own.file.snapshots ? 'trials' : 'summary') });
+  buildFrame({ submit, go, announce, complete: own.complete, help: () => go({ q: 'help' }), overview: () => own.ask('summary all', { snapshot: null }), programs: () => own.ask(own.file.snapshots ? 'trials' : 'summary') });
   listenToKeys({ go, state: () => state });
   listenForLinkMenus((of) => fileNamed(of.f));
   resolveVerbsWith(verbNamed);

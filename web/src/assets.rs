@@ -38,6 +38,7 @@ assets! {
     "asked_rows.js",
     "cell.js",
     "chart.js",
+    "completion.js",
     "context.js",
     "dom.js",
     "field_tree.js",

@@ -8,7 +8,7 @@ use crate::error::{Fault, Refusal};
 use crate::verbs::{self, ALLOWED};
 
 /// Maximum length of a line, in bytes.
-const LONGEST_LINE: usize = 8 << 10;
+pub(crate) const LONGEST_LINE: usize = 8 << 10;
 /// Maximum number of rows of a window.
 const MOST_ROWS: usize = 1_000;
 /// Maximum number of exclusions and names.

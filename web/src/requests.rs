@@ -1,6 +1,7 @@
 //! Requests and their responses.
 
 mod answering;
+mod completing;
 mod events;
 mod export;
 mod importing;
@@ -74,6 +75,10 @@ async fn route<B>(app: &Arc<App>, request: &Request<B>) -> Result<Response<Body>
             Ok(data(headers, &files.map_err(|_| failed())?))
         }
         "/api/verbs" => Ok(data(headers, &verbs::list())),
+        "/api/completions" => {
+            let found = completing::completions(app, served(app, query)?, query).await?;
+            Ok(data(headers, &found))
+        }
         "/api/ask" => answering::ask(app, query, takes_gzip(headers)).await,
         "/api/csv" => export::csv(app, query).await,
         "/api/import" => importing::import(app, served(app, query)?).await,

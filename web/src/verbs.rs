@@ -35,6 +35,11 @@ pub(crate) fn is_about_recordings(command: &Command) -> bool {
     matches!(command.subject, Subject::Recording | Subject::Nothing)
 }
 
+/// Returns whether the page takes a line of this command: a question, or a change of what the address holds.
+pub(crate) fn is_for_line(command: &Command) -> bool {
+    is_for_page(command) || ["without", "let", "snapshot"].contains(&command.name)
+}
+
 /// Returns whether a command only reads the open recording. Those that can also read other files are asked without
 /// them.
 fn is_for_page(command: &Command) -> bool {
