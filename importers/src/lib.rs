@@ -93,9 +93,7 @@ pub fn import(
     Series::new(writer, options, progress).import_as(source, SnapshotInfo::default())
 }
 
-/// Counts the objects of the dump at `source`, in a fraction of the time of an import, and declares its types.
-/// Returns `None` if there is no much faster way: for some formats, compressed dumps, and dumps of several heaps or
-/// with objects that are dumped twice.
+/// Counts the objects of the dump at `source`: [`Series::totals`].
 ///
 /// # Errors
 /// As for [`import`].
@@ -105,17 +103,10 @@ pub fn totals(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Option<Counted>, ImportError> {
-    let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
-    let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
-    let pages = &intake::dump::ReleasingProgress::new(&dump, progress);
-    let vocabulary = &Vocabulary::new(writer);
-    let context = pages.context(source, writer, options, vocabulary);
-    totals(dump.bytes(), &context)
+    Series::new(writer, options, progress).totals(source)
 }
 
-/// Counts the objects of each snapshot of the dump at `source`, in a fraction of the time of an import and with the
-/// same checks, and declares its types. Returns `None` for compressed dumps, and for formats whose dumps hold one
-/// snapshot: see [`totals`].
+/// Counts the objects of each snapshot of the dump at `source`: [`Series::snapshot_totals`].
 ///
 /// # Errors
 /// As for [`import`].
@@ -125,12 +116,7 @@ pub fn snapshot_totals(
     options: &ImportOptions,
     progress: &dyn Progress,
 ) -> Result<Option<CountedSnapshots>, ImportError> {
-    let Some(dump) = intake::dump::Dump::open_plain(source)? else { return Ok(None) };
-    let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
-    let pages = &intake::dump::ReleasingProgress::new(&dump, progress);
-    let vocabulary = &Vocabulary::new(writer);
-    let context = pages.context(source, writer, options, vocabulary);
-    snapshots(dump.bytes(), &context).map(Some)
+    Series::new(writer, options, progress).snapshot_totals(source)
 }
 
 /// [`import`] for a dump that is in memory already, and not compressed.

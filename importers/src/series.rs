@@ -7,6 +7,7 @@ use std::path::Path;
 use barrow_writer::{SnapshotInfo, Writer};
 
 use crate::context::{Context, Vocabulary};
+use crate::counted::{Counted, CountedSnapshots};
 use crate::error::{ImportError, Loss};
 use crate::format::{Format, Holds};
 use crate::importing::{Imported, import_dump};
@@ -71,6 +72,15 @@ impl<'w> Series<'w> {
     /// [`ImportError`], among them [`ImportError::MixedFormats`]; the writer then holds the snapshots that
     /// were whole.
     pub fn import(&mut self, source: &Path) -> Result<Imported, ImportError> {
+        let info = self.info(source)?;
+        self.import_as(source, info)
+    }
+
+    /// What is known of the snapshot of the next dump: the file's name, and its time.
+    ///
+    /// # Errors
+    /// A file that cannot be read; a log of processes without a time.
+    pub fn info(&mut self, source: &Path) -> Result<SnapshotInfo, ImportError> {
         let (format, taken_ns) =
             format_and_time(source).map_err(|error| ImportError::Open { path: source.to_path_buf(), source: error })?;
         if let Some(format) = format.filter(|format| format.holds() == Holds::Processes && taken_ns.is_none()) {
@@ -79,8 +89,33 @@ impl<'w> Series<'w> {
         self.start_ns = self.start_ns.or(taken_ns);
         let time_ns = taken_ns.zip(self.start_ns).and_then(|(taken_ns, start_ns)| taken_ns.checked_sub(start_ns));
         let label = source.file_name().map(|name| name.to_string_lossy().into_owned());
-        let info = SnapshotInfo { time_ns, label, ..SnapshotInfo::default() };
-        self.import_as(source, info)
+        Ok(SnapshotInfo { time_ns, label, ..SnapshotInfo::default() })
+    }
+
+    /// Counts the objects of the next dump, in a fraction of the time of an import, and declares its types. Returns `None` if
+    /// there is no much faster way: for some formats, compressed dumps, and dumps of several heaps or with objects that are
+    /// dumped twice.
+    ///
+    /// # Errors
+    /// As for [`Series::import`].
+    pub fn totals(&mut self, source: &Path) -> Result<Option<Counted>, ImportError> {
+        let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
+        let Some(totals) = recognise(dump.bytes()).and_then(|format| format.0.totals) else { return Ok(None) };
+        let pages = &dump::ReleasingProgress::new(&dump, self.progress);
+        totals(dump.bytes(), &pages.context(source, self.writer, self.options, &self.vocabulary))
+    }
+
+    /// Counts the objects of each snapshot of the next dump, in a fraction of the time of an import and with the same checks,
+    /// and declares its types. Returns `None` for compressed dumps, and for formats whose dumps hold one snapshot: see
+    /// [`Series::totals`].
+    ///
+    /// # Errors
+    /// As for [`Series::import`].
+    pub fn snapshot_totals(&mut self, source: &Path) -> Result<Option<CountedSnapshots>, ImportError> {
+        let Some(dump) = dump::Dump::open_plain(source)? else { return Ok(None) };
+        let Some(snapshots) = recognise(dump.bytes()).and_then(|format| format.0.snapshots) else { return Ok(None) };
+        let pages = &dump::ReleasingProgress::new(&dump, self.progress);
+        snapshots(dump.bytes(), &pages.context(source, self.writer, self.options, &self.vocabulary)).map(Some)
     }
 
     pub(crate) fn import_as(&mut self, source: &Path, info: SnapshotInfo) -> Result<Imported, ImportError> {

@@ -1,6 +1,6 @@
 //! The way from a question to its answer: permission, memory, pieces, and changes of the session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use crate::removal;
 use crate::session::Session;
 use crate::session::state::State;
 use crate::sources::background::Background;
+use crate::sources::dump_order::DumpOrder;
 use crate::sources::opening::OpenFile;
 use crate::sources::{cache, counting, opening, recognition};
 use crate::tables::found;
@@ -39,6 +40,31 @@ impl Session {
         let file = self.state.context.workspace.run(|| opening::open(name, &context));
         self.take_file(file.map_err(|error| if error.is_stopped() { why_stopped(&context) } else { error })?);
         Ok(())
+    }
+
+    /// Opens heap dumps of one process as the snapshots of one recording; imports them first, unless that was done. They are
+    /// in the order of the times that they hold, or else in the natural order of their names.
+    ///
+    /// # Errors
+    /// Those of [`Session::open`]; dumps of several formats.
+    pub fn open_series(&mut self, name: &str, dumps: &[PathBuf]) -> Result<(), QueryError> {
+        let context = self.state.context.clone();
+        context.ceiling.begin(false);
+        let order = DumpOrder::untyped(dumps)?;
+        let file = self.state.context.workspace.run(|| opening::open_dumps(name, &order.sources, &context));
+        self.take_file(file.map_err(|error| if error.is_stopped() { why_stopped(&context) } else { error })?);
+        Ok(())
+    }
+
+    /// Counts the objects of dumps that would be the snapshots of one recording, without an import. What it returns answers
+    /// [questions for totals](Question::asks_for_totals) only. `None`: they cannot be counted much sooner.
+    ///
+    /// # Errors
+    /// What is wrong with a dump.
+    pub fn count(&self, name: &str, dumps: &[PathBuf]) -> Result<Option<OpenFile>, QueryError> {
+        let context = &self.state.context;
+        let order = DumpOrder::untyped(dumps)?;
+        context.workspace.run(|| counting::open(name, &order.sources, context))
     }
 
     /// Opens the file of this name for several questions. If it is a dump that was never imported, this returns at once
@@ -93,19 +119,25 @@ impl Session {
         }
     }
 
+    /// Returns whether dumps are in no cache as one recording, so that [`Session::open_series`] takes an import.
+    #[must_use]
+    pub fn is_new_series(&self, dumps: &[PathBuf]) -> bool {
+        DumpOrder::untyped(dumps).is_ok_and(|order| !cache::holds(&order.sources, &self.state.context))
+    }
+
     /// Returns whether a file is a dump that is in no cache, so that opening it takes an import.
     #[must_use]
     pub fn is_new_dump(&self, name: &str) -> bool {
         let path = Path::new(name);
         let is_dump =
             || recognition::first_bytes(path).is_ok_and(|bytes| barrow_importers::recognise(&bytes).is_some());
-        path.is_file() && is_dump() && !cache::holds(path, &self.state.context)
+        path.is_file() && is_dump() && !cache::holds(&[path], &self.state.context)
     }
 
     /// Opens a dump whose objects are only counted. Returns whether that is possible.
     fn open_counted(&mut self, name: &str) -> Result<bool, QueryError> {
         let context = self.state.context.clone();
-        let counted = self.state.context.workspace.run(|| counting::open(name, &context))?;
+        let counted = self.state.context.workspace.run(|| counting::open(name, &[Path::new(name)], &context))?;
         let is_counted = counted.is_some();
         if let Some(file) = counted {
             self.state.file = Some(file);
@@ -125,6 +157,11 @@ impl Session {
             return Ok(());
         }
         self.open_whole()
+    }
+
+    /// Returns whether a dump that is only counted may be imported for a question.
+    fn can_open_whole(&self) -> bool {
+        self.import.is_some() || self.state.allowed.contains(Touches::READS_FILES)
     }
 
     /// Waits for the import of the open dump, or imports it.
@@ -214,7 +251,7 @@ impl Session {
         match self.run_command(question, view) {
             Err(error) if error.is_ceiling() && self.has_more_room(question) => self.run_first(question, view, error),
             // Counts alone may be too little for a message that helps.
-            Err(error) if is_counted && !error.is_stopped() => {
+            Err(error) if is_counted && !error.is_stopped() && self.can_open_whole() => {
                 self.open_whole()?;
                 self.run_command(question, view)
             }

@@ -68,6 +68,7 @@ pub use progress::{Stop, Unwatched, Watcher};
 pub use question::Question;
 pub use session::Session;
 pub use sources::destination::{NewFile, replace_file, write_file};
+pub use sources::dump_series::{SeriesPattern, series_pattern};
 pub use sources::opening::OpenFile;
 pub use sources::recognition::{Recognised, is_readable, recognise};
 pub use sources::spool::STDIN;

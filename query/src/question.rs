@@ -105,7 +105,8 @@ impl Question {
     }
 
     /// Returns whether its answer follows from the number of objects of each type and from other totals.
-    pub(crate) fn asks_for_totals(&self) -> bool {
+    #[must_use]
+    pub fn asks_for_totals(&self) -> bool {
         !self.is_help && self.command.asks_for_totals.is_some_and(|asks| asks(&self.arguments))
     }
 

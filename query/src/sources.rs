@@ -6,6 +6,7 @@ pub(crate) mod counted;
 pub(crate) mod counting;
 pub(crate) mod destination;
 pub(crate) mod dump_order;
+pub(crate) mod dump_series;
 pub(crate) mod folders;
 pub(crate) mod import_facts;
 pub(crate) mod importing;

@@ -4,7 +4,7 @@ mod place;
 mod scan;
 mod served;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -93,24 +93,58 @@ impl Files {
     /// Adds files that are not in the list. A name that another file has gets a number.
     fn add(&self, found: impl Iterator<Item = FoundFile>, templates: &Templates) {
         let known = self.all();
-        let known: HashSet<&Path> = known.iter().map(|file| file.path()).collect();
+        let known: HashSet<&Path> = known.iter().filter_map(|file| file.path()).collect();
         for file in found.filter(|file| !known.contains(file.place.path.as_path())) {
             let served = self.all();
             // A folder can be named twice.
-            if served.iter().any(|known| known.path() == file.place.path) {
+            if served.iter().any(|known| known.path() == Some(&file.place.path)) {
                 continue;
             }
-            let mut name = file.name.clone();
-            let mut copy = 2;
-            while served.iter().any(|known| known.name() == name) {
-                name = format!("{} ({copy})", file.name);
-                copy += 1;
-            }
+            let name = free_name(&file.name, &served);
             // Opened without the lock, which every question needs.
             let new = Served::new(served.len(), name, file.place, templates);
             self.served.lock().push(Arc::new(new));
         }
+        self.add_series(templates);
     }
+
+    /// Adds series of dumps, and dumps to the series that are there.
+    fn add_series(&self, templates: &Templates) {
+        let all = self.all();
+        let mut groups: BTreeMap<(&Path, &str, &str), Vec<(&Arc<Served>, &ServedPath)>> = BTreeMap::new();
+        for (one, (file, pattern)) in all.iter().filter_map(|one| Some((one, one.as_one_of_series()?))) {
+            let folder = file.path.parent().unwrap_or(Path::new(""));
+            groups.entry((folder, &pattern.name, &pattern.format)).or_default().push((one, file));
+        }
+        for ((folder, pattern, _), dumps) in groups.into_iter().filter(|(_, dumps)| dumps.len() > 1) {
+            let paths: Vec<ServedPath> = dumps.iter().map(|(_, file)| (*file).clone()).collect();
+            let is_of = |series: &Mutex<Vec<ServedPath>>| {
+                let known = series.lock();
+                known.iter().any(|known| paths.iter().any(|new| new.path == known.path))
+            };
+            if let Some(known) = all.iter().filter_map(|one| one.dumps()).find(|series| is_of(series)) {
+                *known.lock() = paths;
+                continue;
+            }
+            let served = self.all();
+            let first = dumps[0].0;
+            let below = first.name().strip_suffix(&*scan::file_name(&folder.join(first.name()))).unwrap_or_default();
+            let name = free_name(&format!("{below}{pattern}"), &served);
+            let new = Served::series(served.len(), name, paths, first, templates);
+            self.served.lock().push(Arc::new(new));
+        }
+    }
+}
+
+/// A name that no served file has: with a number, if one has it.
+fn free_name(wanted: &str, served: &[Arc<Served>]) -> String {
+    let mut name = wanted.to_owned();
+    let mut copy = 2;
+    while served.iter().any(|known| known.name() == name) {
+        name = format!("{wanted} ({copy})");
+        copy += 1;
+    }
+    name
 }
 
 /// Checks that a file can be served.

@@ -139,6 +139,38 @@ fn a_dump_is_asked_after_its_import() {
 }
 
 #[test]
+fn dumps_whose_names_differ_in_numbers_are_a_series() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["h-2.mvmheap", "h-10.mvmheap", "java_pid1.mvmheap", "java_pid2.mvmheap", "alone.mvmheap"] {
+        copy("foreign/moarvm-1-tiny.mvmheap", &folder.path().join(name));
+    }
+    let page = Page::of(&[folder.path().to_owned()]);
+    let series: Vec<Value> = page.files().into_iter().filter(|file| file["dumps"].is_u64()).collect();
+    let [one] = &series[..] else { panic!("{series:?}") };
+    assert_eq!((one["name"].as_str(), one["dumps"].as_u64()), (Some("h-*.mvmheap"), Some(2)));
+    let lines = page.post(&format!("/api/import?f={}", one["id"])).lines();
+    assert_eq!(lines.last().unwrap()["imported"]["file"]["snapshots"], 2, "{lines:?}");
+    for progress in lines.iter().filter_map(|line| line["progress"].as_object()) {
+        assert!(
+            progress["total"].as_u64().is_none_or(|total| progress["done"].as_u64() <= Some(total)),
+            "{progress:?}"
+        );
+    }
+    // The labels are the names of the files, in the order that people count.
+    let answer = page.answer("snapshots", &format!("f={}", one["id"])).to_string();
+    assert!(answer.find("h-2.mvmheap").unwrap() < answer.find("h-10.mvmheap").unwrap(), "{answer}");
+}
+
+#[test]
+fn the_words_that_can_follow_a_line_are_those_of_its_file() {
+    let page = Page::bundled(&["orders.barrow"]);
+    let found = page.get("/api/completions?f=0&q=top+by+re").json();
+    assert_eq!(found.to_string(), r#"{"choices":[{"text":"retained","what":"order"}],"replaces":2}"#);
+    assert_eq!(page.get("/api/completions?f=0&q=repac").json()["choices"].as_array().map(Vec::len), Some(0));
+    assert_eq!(page.get("/api/completions?f=7&q=top").status, 404);
+}
+
+#[test]
 fn a_dump_that_cannot_be_imported_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let dump = folder.path().join("cut.mvmheap");

@@ -3,7 +3,7 @@
 //! ```text
 //! $BARROW_CACHE, or $XDG_CACHE_HOME/barrow, or ~/.cache/barrow, or /tmp/barrow-UID
 //!   PATH-CONTENT.barrow         PATH and CONTENT: see `key`
-//!     fact `dump`               the dump's path
+//!     fact `dump`               the dump's path; of several dumps each in a line
 //!     fact `lost`               what the dump had lost, in a sentence; only if it had
 //!     facts `note`, `note 2`…   what the import remarked
 //!   PATH-CONTENT.barrow.index   what was computed of it
@@ -50,12 +50,13 @@ pub(crate) struct Cached {
     pub(crate) notes: Vec<String>,
 }
 
-/// Opens the recording of the dump at `source`; imports it if that has not happened yet.
+/// Opens the recording of the dumps at `sources`, in this order; imports them if that has not happened yet.
 ///
 /// # Errors
 /// Those of the import, and of writing to the cache.
-pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryError> {
-    let key = Key::of(source, context).map_err(|error| QueryError::unreadable(source.display(), error))?;
+pub(crate) fn open(sources: &[&Path], context: &Context) -> Result<Cached, QueryError> {
+    let first = sources.first().map_or_else(String::new, |source| source.display().to_string());
+    let key = Key::of(sources, context).map_err(|error| QueryError::unreadable(first, error))?;
     let folder = folder_of(context)?;
     let path = folder.path().join(key.file_name());
     if let Some(cached) = find(&path, &key) {
@@ -67,7 +68,7 @@ pub(crate) fn open(source: &Path, context: &Context) -> Result<Cached, QueryErro
     let part = Destination::replacing(&path).begin(Access::Owner)?;
     let dump = dump_fact(&key);
     let output = RecordingOptions { facts: &[(DUMP, &dump)], ..RecordingOptions::default() };
-    let done = import(&[source], &part, &output, context, &context.meter())?;
+    let done = import(sources, &part, &output, context, &context.meter())?;
     // Another process may have been faster. Its recording stays, so that an index of it stays valid.
     let cached = match find(&path, &key) {
         Some(cached) => cached,
@@ -86,9 +87,9 @@ fn folder_of(context: &Context) -> Result<CacheFolder, QueryError> {
     context.settings.cache.as_deref().map_or_else(CacheFolder::find, |path| Ok(CacheFolder::at(path)))
 }
 
-/// Returns whether the dump at `source` was imported already.
-pub(crate) fn holds(source: &Path, context: &Context) -> bool {
-    let (Ok(key), Ok(folder)) = (Key::of(source, context), folder_of(context)) else { return false };
+/// Returns whether the dumps at `sources` were imported already, in this order.
+pub(crate) fn holds(sources: &[&Path], context: &Context) -> bool {
+    let (Ok(key), Ok(folder)) = (Key::of(sources, context), folder_of(context)) else { return false };
     find(&folder.path().join(key.file_name()), &key).is_some()
 }
 
@@ -111,7 +112,8 @@ fn fact<'f>(facts: &'f [(String, String)], key: &str) -> Option<&'f str> {
 }
 
 fn dump_fact(key: &Key) -> String {
-    key.source.to_string_lossy().into_owned()
+    let paths: Vec<_> = key.sources.iter().map(|source| source.to_string_lossy()).collect();
+    paths.join("\n")
 }
 
 /// Notes that the recording was used, for `sweep` to know; without a write at each opening.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use barrow_analyzer::{Recording, SOURCE_FORMAT, Totals, TypeId, TypeTotals};
-use barrow_importers::{ImportError, TypeCount};
+use barrow_importers::{ImportError, Series, TypeCount};
 use barrow_writer::{Options, SnapshotInfo, Writer, WriterError};
 use parking_lot::Mutex;
 
@@ -22,32 +22,43 @@ struct CountedDump {
     damage: Option<String>,
 }
 
-/// Opens a dump, if its objects can be counted without an import.
+/// Opens dumps, in this order, if the objects of all of them can be counted without an import.
 ///
 /// # Errors
 /// Those of the importer.
-pub(crate) fn open(name: &str, context: &Context) -> Result<Option<OpenFile>, QueryError> {
+pub(crate) fn open(name: &str, sources: &[&Path], context: &Context) -> Result<Option<OpenFile>, QueryError> {
     let (types, writer) = in_memory()?;
-    let Some(counted) = count(name, &writer, context)? else { return Ok(None) };
-    let mut snapshots = Vec::new();
-    for (info, snapshot) in counted.snapshots {
-        writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
-        snapshots.push(snapshot);
+    let meter = context.meter();
+    let Some(&first) = sources.first() else { return Ok(None) };
+    let reading = importing::reading(first, context);
+    let mut series = Series::new(&writer, &reading, &meter);
+    let (mut snapshots, mut notes, mut damage) = (Vec::new(), Vec::new(), Vec::new());
+    for &source in sources {
+        let failed = |error| match error {
+            ImportError::Cancelled => QueryError::Stopped,
+            error => QueryError::Import { path: source.display().to_string(), source: error },
+        };
+        let Some(counted) = count(source, &mut series, sources.len() > 1).map_err(failed)? else { return Ok(None) };
+        for (info, snapshot) in counted.snapshots {
+            writer.begin_snapshot(info).and_then(barrow_writer::Snapshot::commit).map_err(unwritten)?;
+            snapshots.push(snapshot);
+        }
+        notes.extend(counted.notes);
+        damage.extend(counted.damage);
     }
-    if let Some(format) =
-        recognition::first_bytes(Path::new(name)).ok().and_then(|bytes| barrow_importers::recognise(&bytes))
-    {
+    if let Some(format) = recognition::first_bytes(first).ok().and_then(|bytes| barrow_importers::recognise(&bytes)) {
         writer.own_fact(SOURCE_FORMAT, &format.to_string()).map_err(unwritten)?;
     }
-    for (key, note) in import_facts::note_facts(&counted.notes) {
+    for (key, note) in import_facts::note_facts(&notes) {
         writer.fact(&key, note).map_err(unwritten)?;
     }
+    drop(series);
     writer.finish().map_err(unwritten)?;
     Ok(Some(OpenFile {
         name: name.to_owned(),
         recording: Arc::new(Recording::from_bytes(types.take())?),
-        damage: counted.damage,
-        has_remarked: opening::remark(name, &counted.notes, context),
+        damage: (!damage.is_empty()).then(|| damage.join("; ")),
+        has_remarked: opening::remark(name, &notes, context),
         counted: Some(snapshots),
     }))
 }
@@ -74,16 +85,9 @@ fn unwritten(source: WriterError) -> QueryError {
     QueryError::Write { path: "memory".to_owned(), source }
 }
 
-/// Counts the snapshots of a dump; declares their types.
-fn count(name: &str, writer: &Writer, context: &Context) -> Result<Option<CountedDump>, QueryError> {
-    let path = Path::new(name);
-    let meter = context.meter();
-    let reading = importing::reading(path, context);
-    let failed = |source| match source {
-        ImportError::Cancelled => QueryError::Stopped,
-        source => QueryError::Import { path: name.to_owned(), source },
-    };
-    if let Some(counted) = barrow_importers::snapshot_totals(path, writer, &reading, &meter).map_err(failed)? {
+/// Counts the snapshots of a dump, which may be one of several; declares their types.
+fn count(source: &Path, series: &mut Series<'_>, is_one_of: bool) -> Result<Option<CountedDump>, ImportError> {
+    if let Some(counted) = series.snapshot_totals(source)? {
         let snapshot = |of: barrow_importers::CountedSnapshot| {
             (of.info, CountedSnapshot { types: by_type(&of.types), totals: Some(totals(&of.totals)) })
         };
@@ -91,12 +95,11 @@ fn count(name: &str, writer: &Writer, context: &Context) -> Result<Option<Counte
         let damage = counted.lost.map(|loss| loss.to_string());
         return Ok(Some(CountedDump { snapshots, notes: counted.notes, damage }));
     }
-    let counted = barrow_importers::totals(path, writer, &reading, &meter).map_err(failed)?;
-    Ok(counted.map(|counted| {
-        let snapshot = CountedSnapshot { types: by_type(&counted.totals), totals: None };
-        let damage = counted.lost.map(|loss| loss.to_string());
-        CountedDump { snapshots: vec![(SnapshotInfo::default(), snapshot)], notes: counted.notes, damage }
-    }))
+    let Some(counted) = series.totals(source)? else { return Ok(None) };
+    let info = if is_one_of { series.info(source)? } else { SnapshotInfo::default() };
+    let snapshot = CountedSnapshot { types: by_type(&counted.totals), totals: None };
+    let damage = counted.lost.map(|loss| loss.to_string());
+    Ok(Some(CountedDump { snapshots: vec![(info, snapshot)], notes: counted.notes, damage }))
 }
 
 fn by_type(counts: &[TypeCount]) -> Vec<TypeTotals> {
@@ -106,7 +109,10 @@ fn by_type(counts: &[TypeCount]) -> Vec<TypeTotals> {
         heap_bytes: count.heap_bytes,
         unmanaged_bytes: count.unmanaged_bytes,
     };
-    counts.iter().map(totals).collect()
+    let mut types: Vec<TypeTotals> = counts.iter().map(totals).collect();
+    // Types that an earlier dump has declared have smaller numbers.
+    types.sort_by_key(|totals| totals.type_id);
+    types
 }
 
 /// The totals of the writer as those of the analyzer.

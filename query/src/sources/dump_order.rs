@@ -12,7 +12,7 @@
 
 use std::cmp::Ordering;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::QueryError;
@@ -74,6 +74,16 @@ impl<'p> DumpOrder<'p> {
     pub(crate) fn of(typed: &[&'p Path], by_time: bool) -> Result<Self, QueryError> {
         let dated: Result<Vec<Dated<'p>>, QueryError> = typed.iter().map(|&source| Dated::new(source)).collect();
         Ok(order(dated?, by_time))
+    }
+
+    /// The order of dumps that nobody typed: as if a shell had expanded a glob, and with no remarks.
+    ///
+    /// # Errors
+    /// A dump that cannot be read.
+    pub(crate) fn untyped(dumps: &'p [PathBuf]) -> Result<Self, QueryError> {
+        let mut paths: Vec<&Path> = dumps.iter().map(PathBuf::as_path).collect();
+        paths.sort_by_key(|path| bytes(path));
+        Ok(DumpOrder { remarks: Vec::new(), ..DumpOrder::of(&paths, false)? })
     }
 }
 
@@ -240,6 +250,16 @@ mod tests {
             assert!(names.is_sorted_by(|one, next| natural(one.as_bytes(), next.as_bytes()).is_lt()), "{ascending}");
         }
         assert_eq!(natural(b"a1", b"a1"), Ordering::Equal);
+    }
+
+    #[test]
+    fn untyped_dumps_are_in_the_natural_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["n-10", "n-2", "n-1"].map(|name| folder.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, "").unwrap());
+        let order = DumpOrder::untyped(&paths).unwrap();
+        let expected: Vec<&Path> = paths.iter().rev().map(PathBuf::as_path).collect();
+        assert_eq!((order.sources, order.remarks), (expected, Vec::new()));
     }
 
     #[test]

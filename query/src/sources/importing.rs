@@ -4,8 +4,9 @@ use std::fs;
 use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use barrow_importers::{ClockOffsets, Format, Holds, ImportError, ImportOptions, Imported, Series};
+use barrow_importers::{ClockOffsets, Format, Holds, ImportError, ImportOptions, Imported, Progress, Series};
 use barrow_writer::{Compression, Finished, Options, Writer};
 
 use crate::context::{Context, Settings};
@@ -132,8 +133,10 @@ fn import_each(
     reading: &ImportOptions,
     meter: &Meter,
 ) -> Result<Vec<(PathBuf, Imported)>, QueryError> {
-    let mut series = Series::new(writer, reading, meter);
+    let numbered = Numbered { meter, at: AtomicUsize::new(0), of: sources.len() };
+    let mut series = Series::new(writer, reading, &numbered);
     let imported = sources.iter().map(|&source| {
+        numbered.at.fetch_add(1, Ordering::Relaxed);
         let one = match sources.len() {
             1 => barrow_importers::import(source, writer, reading, meter),
             _ => series.import(source),
@@ -145,6 +148,29 @@ fn import_each(
         Ok((source.to_path_buf(), one))
     });
     imported.collect()
+}
+
+/// The progress of several dumps: each phase says which of them it is about.
+struct Numbered<'m> {
+    meter: &'m Meter,
+    /// The number of the dump, from 1.
+    at: AtomicUsize,
+    of: usize,
+}
+
+impl Progress for Numbered<'_> {
+    fn begin(&self, phase: &str, total: u64, unit: &'static str) {
+        let at = self.at.load(Ordering::Relaxed);
+        self.meter.begin(&format!("{at} of {}: {phase}", self.of), total, unit);
+    }
+
+    fn advance(&self, steps: u64) {
+        self.meter.advance(steps);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.meter.cancelled()
+    }
 }
 
 /// Notes on logs of strace: those that were empty, and the `siblings` of a single one, which were not read.

@@ -52,10 +52,7 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
     }
     let first_bytes = first_bytes(path).map_err(|error| QueryError::unreadable(name, error))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
-        let cached = cache::open(path, context)?;
-        let cache::Cached { recording, lost, notes } = cached;
-        let has_remarked = remark(name, &notes, context);
-        return Ok(OpenFile { damage: lost, has_remarked, ..OpenFile::of(name, Arc::new(recording)) });
+        return open_dumps(name, &[path], context);
     }
     let recording = Recording::open(path).map_err(|error| match error {
         AnalyzerError::Unreadable(FormatError::NotARecording { .. }) => {
@@ -64,6 +61,16 @@ pub(crate) fn open(name: &str, context: &Context) -> Result<OpenFile, QueryError
         error => QueryError::unreadable(name, error),
     })?;
     Ok(OpenFile::of(name, Arc::new(recording)))
+}
+
+/// Opens dumps as the snapshots of one recording, in this order.
+///
+/// # Errors
+/// Those of [`open`]; dumps of several formats.
+pub(crate) fn open_dumps(name: &str, sources: &[&Path], context: &Context) -> Result<OpenFile, QueryError> {
+    let cache::Cached { recording, lost, notes } = cache::open(sources, context)?;
+    let has_remarked = remark(name, &notes, context);
+    Ok(OpenFile { damage: lost, has_remarked, ..OpenFile::of(name, Arc::new(recording)) })
 }
 
 /// Opens a pipe. Nothing of it is kept for the next time: neither an import in the cache nor an index.

@@ -1,15 +1,16 @@
 //! A served file: its state, and whether it is still the one that was opened.
 
-use std::fs::Metadata;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{Growing, Look, Recording};
-use barrow_query::{OpenFile, QueryError, Recognised, Watcher, recognise};
+use barrow_query::{OpenFile, QueryError, Question, Recognised, SeriesPattern, Watcher, recognise, series_pattern};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::place::ServedPath;
+use super::place::{Place, ServedPath};
 use crate::reporter::Reporter;
 use crate::templates::Templates;
 
@@ -24,11 +25,13 @@ const NO_DUMP: &str = "this is no dump that could be imported now";
 /// and the reason why its import is discarded.
 const OTHER_FILE: &str = "it was opened again while it was imported";
 
-/// A served file.
+/// A served file, or dumps that are served as a series.
 pub(crate) struct Served {
     pub(crate) number: usize,
     name: String,
-    place: ServedPath,
+    place: Place,
+    /// The pattern of a dump that can be one of a series, or of a series.
+    pattern: Option<SeriesPattern>,
     state: Mutex<State>,
 }
 
@@ -37,8 +40,10 @@ struct State {
     kind: Kind,
     /// The open file that questions read.
     file: Option<OpenFile>,
-    /// The length and the modification time of a dump when it was opened.
-    stamp: Option<(u64, SystemTime)>,
+    /// The totals of a dump that is being imported, which are counted sooner.
+    counted: Option<OpenFile>,
+    /// The lengths and the modification times of dumps when they were opened.
+    stamp: Option<Vec<(u64, SystemTime)>>,
     is_importing: bool,
     /// Another file has replaced the one that was opened.
     is_replaced: bool,
@@ -66,22 +71,49 @@ pub(crate) enum Unready {
 }
 
 impl Served {
-    pub(super) fn new(number: usize, name: String, place: ServedPath, templates: &Templates) -> Self {
-        let state = State::open(&place, templates);
-        Served { number, name, place, state: Mutex::new(state) }
+    pub(super) fn new(number: usize, name: String, file: ServedPath, templates: &Templates) -> Self {
+        let place = Place::File(file);
+        let state = State::open(&place, &name, templates);
+        let dump = place.path().filter(|_| matches!(state.kind, Kind::Dump(_)));
+        let pattern = dump.and_then(|path| series_pattern(path).ok().flatten());
+        Served { number, name, place, pattern, state: Mutex::new(state) }
+    }
+
+    /// Dumps of one pattern as a series.
+    pub(super) fn series(
+        number: usize,
+        name: String,
+        dumps: Vec<ServedPath>,
+        of: &Served,
+        templates: &Templates,
+    ) -> Self {
+        let place = Place::Series(Mutex::new(dumps));
+        let state = State::open(&place, &name, templates);
+        Served { number, name, place, pattern: of.pattern.clone(), state: Mutex::new(state) }
+    }
+
+    /// The file and its pattern, if it is a dump that can be one of a series.
+    pub(super) fn as_one_of_series(&self) -> Option<(&ServedPath, &SeriesPattern)> {
+        if let Place::File(file) = &self.place { Some((file, self.pattern.as_ref()?)) } else { None }
+    }
+
+    /// The dumps of a series.
+    pub(super) fn dumps(&self) -> Option<&Mutex<Vec<ServedPath>>> {
+        if let Place::Series(dumps) = &self.place { Some(dumps) } else { None }
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.place.path
+    /// The path, if this is one file.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.place.path()
     }
 
     /// Refuses a file that cannot be opened.
     pub(super) fn check(&self) -> Result<(), QueryError> {
-        let path = self.path().display().to_string();
+        let path = self.path().map_or_else(|| self.name.clone(), |path| path.display().to_string());
         self.state.lock().problem.clone().map_or(Ok(()), |cause| Err(QueryError::Unreadable { path, cause }))
     }
 
@@ -108,6 +140,18 @@ impl Served {
         }
     }
 
+    /// The file for a question: as [`Served::open`], or its totals if nothing else is asked while it is imported.
+    pub(crate) fn open_for(&self, question: &Question, templates: &Templates) -> Result<(OpenFile, u64), Unready> {
+        let opened = self.open(templates);
+        let state = self.state.lock();
+        match (&opened, &state.counted) {
+            (Err(Unready::NotImported(_)), Some(counted)) if question.asks_for_totals() => {
+                Ok((counted.clone(), state.revision))
+            }
+            _ => opened,
+        }
+    }
+
     /// Checks the file again. Returns its state for the page.
     pub(super) fn look(&self, templates: &Templates) -> Value {
         let mut state = self.state.lock();
@@ -119,7 +163,7 @@ impl Served {
     pub(crate) fn reopen(&self, templates: &Templates) -> Value {
         let mut state = self.state.lock();
         let revision = state.revision + 1;
-        *state = State { revision, ..State::open(&self.place, templates) };
+        *state = State { revision, ..State::open(&self.place, &self.name, templates) };
         templates.forget(self.number);
         self.shown(&state)
     }
@@ -142,13 +186,21 @@ impl Served {
                 return Err(QueryError::Unreadable { path: self.name.clone(), cause: NO_DUMP.to_owned() });
             } else {
                 state.is_importing = true;
-                break (stamp_of(self.path()), state.revision);
+                break (self.place.stamp(), state.revision);
             }
         };
         let mut session = templates.bare();
-        session.watch_with(std::sync::Arc::new(reporter.clone()));
-        let opened = session.open(&self.path().display().to_string());
+        session.watch_with(Arc::new(reporter.clone()));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let opened = std::thread::scope(|scope| {
+            scope.spawn(|| self.count(templates, Counting { import: reporter.clone(), is_over: Arc::clone(&is_over) }));
+            let opened = self.place.open(&self.name, &mut session);
+            // Relaxed: a flag of its own.
+            is_over.store(true, Ordering::Relaxed);
+            opened
+        });
         let mut state = self.state.lock();
+        state.counted = None;
         if state.revision != revision {
             return Err(QueryError::Unreadable { path: self.name.clone(), cause: OTHER_FILE.to_owned() });
         }
@@ -168,6 +220,18 @@ impl Served {
         }
     }
 
+    /// Counts the objects of what is being imported, if that takes much less time.
+    fn count(&self, templates: &Templates, watcher: Counting) {
+        let mut session = templates.bare();
+        session.watch_with(Arc::new(watcher));
+        // The import says what is wrong.
+        let counted = session.count(&self.name, &self.place.paths()).ok().flatten();
+        let mut state = self.state.lock();
+        if state.is_importing {
+            state.counted = counted;
+        }
+    }
+
     fn shown(&self, state: &State) -> Value {
         let recording = state.file.as_ref().map(|file| &file.recording);
         let (format, what) = match &state.kind {
@@ -181,27 +245,30 @@ impl Served {
             "name": self.name,
             "state": if state.problem.is_some() { "unreadable" } else { what },
             "format": format,
-            "bytes": std::fs::metadata(self.path()).map(|file| file.len()).ok(),
+            "bytes": self.place.bytes(),
+            "dumps": self.dumps().map(|dumps| dumps.lock().len()),
             "snapshots": recording.map(|recording| recording.snapshot_ids().count()),
             "processes": recording.map(|recording| recording.has_processes()),
             "trials": recording.map(|recording| recording.has_measurements()),
             "uuid": recording.map(|recording| hex(recording.uuid())),
+            "totals": state.counted.is_some(),
             "growing": state.is_growing,
             "replaced": state.is_replaced,
             "lost": state.file.as_ref().and_then(|file| file.damage.clone()),
             "problem": state.problem,
             "revision": state.revision.to_string(),
-            "named": self.place.within.is_none(),
+            "named": matches!(&self.place, Place::File(file) if file.within.is_none()),
         })
     }
 }
 
 impl State {
     /// Opens files that can be opened at once: recordings, and dumps that were imported before.
-    fn open(place: &ServedPath, templates: &Templates) -> Self {
+    fn open(place: &Place, name: &str, templates: &Templates) -> Self {
         let mut state = State {
             kind: Kind::Unknown,
             file: None,
+            counted: None,
             stamp: None,
             is_importing: false,
             is_replaced: false,
@@ -213,15 +280,15 @@ impl State {
             state.problem = Some(problem.to_owned());
             return state;
         }
-        let path = &*place.path;
-        let name = path.display().to_string();
+        let paths = place.paths();
+        let Some(path) = paths.first() else { return state };
         let mut session = templates.bare();
         match recognise(path) {
             Ok(Recognised::Recording) => state.open_recording(path, templates),
             Ok(Recognised::Dump(format)) => {
                 state.kind = Kind::Dump(format);
-                state.stamp = stamp_of(path);
-                if !session.is_new_dump(&name) && session.open(&name).is_ok() {
+                state.stamp = place.stamp();
+                if !place.is_new(&session) && place.open(name, &mut session).is_ok() {
                     state.file = session.file().cloned();
                 }
             }
@@ -255,7 +322,7 @@ impl State {
     }
 
     /// Checks whether the file has grown, or was replaced.
-    fn look(&mut self, number: usize, place: &ServedPath, templates: &Templates) {
+    fn look(&mut self, number: usize, place: &Place, templates: &Templates) {
         if self.is_replaced {
             return;
         }
@@ -264,15 +331,15 @@ impl State {
             self.is_replaced = self.problem.is_none();
             return self.forget_if_replaced(number, templates);
         }
-        let path = &*place.path;
         let look = match &mut self.kind {
             Kind::Recording(growing) => growing.look(),
             Kind::Dump(_) => {
-                self.is_replaced = self.file.is_some() && stamp_of(path).is_some_and(|now| Some(now) != self.stamp);
+                self.is_replaced = self.file.is_some() && place.stamp().is_some_and(|now| Some(now) != self.stamp);
                 return self.forget_if_replaced(number, templates);
             }
             Kind::Unknown => return,
         };
+        let Some(path) = place.path() else { return };
         match look {
             Ok(Look::Grown { replaced: true, .. }) | Err(_) if self.file.is_some() => self.is_replaced = true,
             Ok(Look::Grown { recording, finished, .. }) => {
@@ -291,7 +358,7 @@ impl State {
         self.forget_if_replaced(number, templates);
     }
 
-    fn take(&mut self, path: &Path, recording: std::sync::Arc<Recording>, finished: bool, templates: &Templates) {
+    fn take(&mut self, path: &Path, recording: Arc<Recording>, finished: bool, templates: &Templates) {
         let mut session = templates.bare();
         session.open_recording(&path.display().to_string(), recording);
         self.file = session.file().cloned();
@@ -308,6 +375,18 @@ impl State {
     }
 }
 
+/// Follows a count beside an import, and ends with it.
+struct Counting {
+    import: Reporter,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Watcher for Counting {
+    fn is_stopped(&self) -> bool {
+        self.import.is_stopped() || self.is_over.load(Ordering::Relaxed)
+    }
+}
+
 /// The form used in questions.
 fn hex(uuid: [u8; 16]) -> String {
     uuid.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -321,13 +400,8 @@ fn problem(error: QueryError) -> String {
     }
 }
 
-fn stamp_of(path: &Path) -> Option<(u64, SystemTime)> {
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.len(), file.modified().ok()?))
-}
-
 /// Returns whether a file has not changed for a while.
 fn is_still(path: &Path) -> bool {
-    let changed = std::fs::metadata(path).and_then(|file: Metadata| file.modified());
+    let changed = std::fs::metadata(path).and_then(|file| file.modified());
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|since| since > STILL))
 }

@@ -85,7 +85,12 @@ impl From<QueryError> for Failure {
 
 fn answer(app: &App, asked: &ParsedRequest, reporter: &Reporter) -> Result<Vec<u8>, Failure> {
     let file = app.files.get(asked.file).ok_or_else(|| Failure::Refused(failed()))?;
-    let (file, revision) = file.open(&app.templates).map_err(|unready| Failure::Refused(unready.into()))?;
+    let is_plain = asked.without.is_empty() && asked.lets.is_empty();
+    let opened = match is_plain {
+        true => file.open_for(&asked.question, &app.templates),
+        false => file.open(&app.templates),
+    };
+    let (file, revision) = opened.map_err(|unready| Failure::Refused(unready.into()))?;
     let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
     session.select(asked.snapshot);
     let (from, (mut answer, rows_total)) = match asked.window {

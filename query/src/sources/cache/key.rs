@@ -1,4 +1,5 @@
-//! Keys of dumps: they tell a dump and its content from all others, without reading all of it.
+//! Keys of dumps: they tell a dump and its content from all others, without reading all of it. Several dumps that became
+//! one recording have one key.
 //!
 //! ```text
 //!   path      FNV-1a of the canonical path
@@ -25,38 +26,43 @@ const SMALL_BYTES: u64 = 8 << 20;
 const PIECES: u64 = 128;
 const PIECE_BYTES: u64 = 4096;
 
-/// Names a dump and its content.
+/// Names a dump and its content, or several dumps that are snapshots of one recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// The canonical path.
-    pub(crate) source: PathBuf,
+    /// The canonical paths.
+    pub(crate) sources: Vec<PathBuf>,
     path: u64,
     content: u64,
 }
 
 impl Key {
-    /// The key of the dump at `source` as it is now, read with these wishes.
+    /// The key of the dumps at `sources` as they are now, read with these wishes.
     ///
     /// # Errors
     /// The system's.
-    pub(crate) fn of(source: &Path, context: &Context) -> io::Result<Self> {
-        let source = source.canonicalize()?;
-        let mut file = File::open(&source)?;
-        let metadata = file.metadata()?;
-        let mut content = Fnv::default();
+    pub(crate) fn of(sources: &[&Path], context: &Context) -> io::Result<Self> {
+        let (mut path, mut content) = (Fnv::default(), Fnv::default());
+        let mut canonical = Vec::with_capacity(sources.len());
         content.number(IMPORTER_VERSION);
-        content.number(metadata.len());
-        marks(&metadata).into_iter().for_each(|mark| content.number(mark));
-        content.number(checksum(&mut file, metadata.len())?.into());
+        for &source in sources {
+            let source = source.canonicalize()?;
+            let mut file = File::open(&source)?;
+            let metadata = file.metadata()?;
+            content.number(metadata.len());
+            marks(&metadata).into_iter().for_each(|mark| content.number(mark));
+            content.number(checksum(&mut file, metadata.len())?.into());
+            // No path has a zero.
+            path.bytes(if canonical.is_empty() { b"" } else { b"\0" });
+            path.bytes(source.as_os_str().as_encoded_bytes());
+            canonical.push(source);
+        }
         if let Some(layout) = context.settings.object_layout {
             content.bytes(layout.to_string().as_bytes());
         }
         if context.settings.contents != Contents::default() {
             content.bytes(format!("{:?}", context.settings.contents).as_bytes());
         }
-        let mut path = Fnv::default();
-        path.bytes(source.as_os_str().as_encoded_bytes());
-        Ok(Key { source, path: path.0, content: content.0 })
+        Ok(Key { sources: canonical, path: path.0, content: content.0 })
     }
 
     /// The name of the recording: the same for the same dump and content, for any version of Rust and of barrow.

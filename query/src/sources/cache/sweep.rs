@@ -144,10 +144,13 @@ impl Entry {
     }
 }
 
-/// Returns whether there is surely no such file. A path with replacement characters may have another spelling.
+/// Returns whether there is surely no such file, or not each of several ones. A path with replacement characters may have
+/// another spelling.
 fn is_gone(dump: &str) -> bool {
-    let found = fs::metadata(OsStr::new(dump));
-    !dump.contains('\u{fffd}') && found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    let is_missing =
+        |path: &str| fs::metadata(OsStr::new(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    // A path may have several lines, too.
+    !dump.contains('\u{fffd}') && is_missing(dump) && dump.split('\n').any(is_missing)
 }
 
 #[cfg(test)]
