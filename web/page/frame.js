@@ -297,7 +297,7 @@ function showBanners({ state, file }) {
     state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', chips(state.lets, 'lets'), ' ',
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
     !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),
-    !file?.replaced ? null : banner('replaced', 'The file was replaced or cut while it was open. What is shown is of the file before. ',
+    !file?.replaced ? null : banner('replaced', file.dumps ? 'Dumps of this series were added or replaced. What is shown is of those before. ' : 'The file was replaced or cut while it was open. What is shown is of the file before. ',
       h('button', { type: 'button', onclick: () => void openAgain(file) }, 'open it again')),
     !file?.lost ? null : banner('lost', visible(file.lost)),
     file?.state === 'unreadable' && file.problem ? banner('lost', visible(file.problem)) : null);

@@ -8,11 +8,13 @@ import { AskError, forgetAnswers, lines, request, stream } from './ask.js';
  * @property {string} name
  * @property {'ready' | 'dump' | 'importing' | 'unreadable'} state
  * @property {string} format
- * @property {number} bytes
+ * @property {number} bytes of all dumps of a series
+ * @property {number | null} dumps of a series; null for a file
  * @property {number | null} snapshots
  * @property {boolean | null} processes whether it holds a process tree
  * @property {boolean | null} trials whether it holds trials
  * @property {string | null} uuid what a process that wrote it says
+ * @property {boolean} totals whether its totals can be asked while it is imported
  * @property {boolean} growing
  * @property {boolean} replaced
  * @property {string | null} lost

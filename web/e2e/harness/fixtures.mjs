@@ -2,9 +2,9 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { BARROW, ROOT } from './binary.mjs';
@@ -16,6 +16,8 @@ const HEAPS = process.env.BARROW_HEAPS ?? `${ROOT}target/debug/examples/heaps`;
 
 /** Eight snapshots of a Python program with a leak, as docs/guides/leaks.md finds it in a shell. */
 export const LEAK = join(FOLDER, 'shop.barrow');
+/** The folder of the dumps that it was imported from: `shop-1.pyheap` to `shop-8.pyheap`. */
+export const DUMPS = join(FOLDER, 'dumps');
 /** A linked list of a million objects. */
 export const DEEP = join(FOLDER, 'deep.barrow');
 /** An object with two million children, each with a child. */
@@ -102,6 +104,8 @@ function makeLeak() {
   run('python3', ['shop.py'], folder);
   const dumps = Array.from({ length: 8 }, (_, at) => join(folder, `shop-${at + 1}.pyheap`));
   run(BARROW, ['import', ...dumps, '-o', LEAK]);
+  mkdirSync(DUMPS);
+  for (const dump of dumps) copyFileSync(dump, join(DUMPS, basename(dump)));
   rmSync(folder, { recursive: true });
 }
 

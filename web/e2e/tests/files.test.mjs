@@ -1,13 +1,13 @@
 // Files: those that cannot be read, dumps that are imported, recordings that grow, are replaced, damaged or cut.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { barrow, serve } from '../harness/binary.mjs';
-import { ask, complete, fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
-import { BAD, CUT, DAMAGED, DUMP, EMPTY, FOLDER, LEAK, NOTHING, ONE, RAKU, growing, scratch } from '../harness/fixtures.mjs';
+import { answered, barrow, serve } from '../harness/binary.mjs';
+import { accessible, ask, complete, fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { BAD, CUT, DAMAGED, DUMP, DUMPS, EMPTY, FOLDER, LEAK, NOTHING, ONE, RAKU, growing, scratch } from '../harness/fixtures.mjs';
 
 /** @type {import('playwright-core').Browser} */
 let browser;
@@ -79,6 +79,78 @@ test('a dump of a folder is imported on a click; the folder stays as it is', asy
   assert.match(await page.locator('.view').innerText(), /java\.lang|byte\[\]/);
   assert.deepEqual(readdirSync(folder).filter((name) => !name.endsWith('.index')).sort(), ['app.hprof.zst', 'one.barrow']);
   await leave(page);
+});
+
+test('dumps of a folder become a series by a click, in the order of their numbers', async (one) => {
+  const folder = scratch(one);
+  mkdirSync(join(folder, 'run'));
+  // The names as a shell orders them are another order.
+  const names = { 'shop-1.pyheap': 'shop-2', 'shop-4.pyheap': 'shop-9', 'shop-8.pyheap': 'shop-10' };
+  for (const [from, to] of Object.entries(names)) copyFileSync(join(DUMPS, from), join(folder, 'run', `${to}.pyheap`));
+  process.env.XDG_CACHE_HOME = join(scratch(one), 'cache');
+  const server = await served([folder], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'files');
+  await accessible(page, 'files with a series');
+  const row = page.locator('.view tbody tr', { hasText: 'run/shop-*.pyheap' });
+  assert.match(await row.innerText(), /3 dumps/);
+  await row.getByRole('button', { name: 'open as a series' }).click();
+  await settled(page, 'series');
+  await complete(page);
+  await page.locator('#head', { hasText: '3 snapshots' }).waitFor();
+  // What the command line makes of them, in the order of the run.
+  const imported = join(scratch(one), 'series.barrow');
+  barrow(['import', ...Object.keys(names).map((name) => join(DUMPS, name)), '-o', imported]);
+  const told = answered(imported, 'snapshots').snapshots;
+  const { answer } = JSON.parse((await (await server.get(`/api/ask?f=3&q=snapshots`)).text()).trim().split('\n').at(-1) ?? '');
+  const table = answer.tables.at(-1);
+  const column = (/** @type {string} */ key) => table.rows.map((/** @type {any[]} */ cells) => cells[table.columns.findIndex((/** @type {any} */ one) => one.key === key)].value);
+  assert.equal(told.length, 3);
+  for (const key of ['objects', 'snapshot']) assert.deepEqual(column(key), told.map((/** @type {any} */ row) => row[key]), key);
+  assert.deepEqual(readdirSync(join(folder, 'run')).sort(), ['shop-10.pyheap', 'shop-2.pyheap', 'shop-9.pyheap']);
+  // It is there again with its address, without an import.
+  await page.reload();
+  await settled(page, 'series');
+  await complete(page);
+
+  // A dump that is added later is one of it once it is opened again.
+  copyFileSync(join(DUMPS, 'shop-3.pyheap'), join(folder, 'run', 'shop-3.pyheap'));
+  await page.locator('[data-banner="replaced"]', { hasText: 'series' }).getByRole('button').click();
+  await settled(page, 'files');
+  await page.locator('.view tbody tr', { hasText: '4 dumps' }).getByRole('button', { name: 'open as a series' }).click();
+  await page.locator('#head', { hasText: '4 snapshots' }).waitFor();
+  await leave(page, [409]);
+});
+
+test('while a series is imported its totals are there, its progress does not pass the end, and it stops', async (one) => {
+  const folder = scratch(one);
+  for (let at = 1; at <= 48; at += 1) copyFileSync(join(DUMPS, `shop-${(at % 8) + 1}.pyheap`), join(folder, `shop-${at}.pyheap`));
+  process.env.XDG_CACHE_HOME = join(scratch(one), 'cache');
+  const server = await served([folder], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'files');
+  const row = page.locator('.view tbody tr', { hasText: 'shop-*.pyheap' });
+  await page.evaluate(() => {
+    /** @type {any} */ (window).told = [];
+    new MutationObserver(() => {
+      const text = document.querySelector('.view .progress .phase')?.textContent;
+      if (text) /** @type {any} */ (window).told.push(text);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  });
+  await row.getByRole('button', { name: 'open as a series' }).click();
+  const early = page.locator('[data-section="early"]').first();
+  await early.waitFor();
+  assert.equal(await early.locator('tbody tr').count(), 48);
+  await row.getByRole('button', { name: 'stop' }).click();
+  await row.locator('.cancelled').waitFor();
+  await page.locator('[data-section="early"]').first().waitFor({ state: 'detached' });
+  await row.getByRole('button', { name: 'open as a series' }).waitFor();
+  const told = await page.evaluate(() => /** @type {string[]} */ (/** @type {any} */ (window).told));
+  const numbers = told.flatMap((text) => [...text.matchAll(/([\d.,]+) ?([GMk]?) of ([\d.,]+) ?([GMk]?) \w/g)]);
+  assert.ok(told.some((text) => /^\d+ of 48: /.test(text)), told.slice(0, 5).join(' | '));
+  const value = (/** @type {string} */ number, /** @type {string} */ unit) => Number(number.replaceAll(',', '')) * ({ G: 1e9, M: 1e6, k: 1e3 }[unit] ?? 1);
+  for (const [text, done, unit, total, ofUnit] of numbers) assert.ok(value(done, unit) <= value(total, ofUnit), text);
+  await leave(page, [409]);
 });
 
 test('a dump that the command line names is imported at once', async (one) => {

@@ -1,14 +1,21 @@
-// The files that are served: their formats and states. A dump is imported on a click, with progress.
+// The files that are served: their formats and states. A dump is imported on a click, with progress, and several dumps of one
+// process become a series. Until then their totals are shown, if they can be counted sooner.
 
 import { fill, h } from '../dom.js';
 import { STOPPED, isAbort } from '../ask.js';
 import { grouped, size, visible } from '../value_text.js';
+import { renderAnswer } from '../answer.js';
+import { contextOf } from '../context.js';
 import { errorNode, progressNode, showProgress } from '../section.js';
 import { importDump } from '../served.js';
+import { empty } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../served.js').ServedFile} ServedFile */
-/** @typedef {{controller: AbortController, node: HTMLElement}} Import */
+/** `totals`: what is known before the end; null until it is asked. @typedef {{controller: AbortController, node: HTMLElement, totals: HTMLElement | null}} Import */
+
+/** What is asked while a dump is imported. */
+const EARLY = ['summary all', 'top 10'];
 
 /** Imports that run, by file: they go on when the view is left. @type {Map<number, Import>} */
 const imports = new Map();
@@ -18,6 +25,7 @@ const failures = new Map();
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const show = () => {
+    askTotals(ctx);
     const asked = ctx.state.f;
     const chosen = ctx.files.find((file) => file.name === asked) ?? (ctx.files.length === 1 ? ctx.files[0] : undefined);
     // What the command line names is imported at once, one after the other.
@@ -27,9 +35,16 @@ export function mount(root, ctx) {
       ? h('div', { class: 'error', role: 'alert' }, h('p', null, 'There is no file ', h('bdi', null, visible(asked.slice(0, 200))), ' here.')) : null;
     root.dataset.state = unknown ? 'error' : ctx.files.length === 0 ? 'empty' : chosen?.state === 'unreadable' ? 'error' : 'ready';
     fill(root, h('section', { class: 'section', 'data-section': 'files', 'data-state': root.dataset.state }, h('div', { class: 'section-head' }, h('h2', null, 'Files')), unknown,
-      ctx.files.length === 0 ? h('p', { class: 'empty' }, 'There is no recording and no dump here.') : table(chosen ? [chosen, ...ctx.files.filter((file) => file !== chosen)] : ctx.files, ctx, show)));
+      ctx.files.length === 0 ? h('p', { class: 'empty' }, 'There is no recording and no dump here.') : table(ordered(ctx.files, chosen), ctx, show)),
+    [...imports.values()].map(({ totals }) => totals));
   };
   return { update: show, destroy() {} };
+}
+
+/** The chosen file first, then series, then the others. @param {ServedFile[]} files @param {ServedFile | undefined} chosen */
+function ordered(files, chosen) {
+  const place = (/** @type {ServedFile} */ file) => (file === chosen ? 0 : file.dumps ? 1 : 2);
+  return files.toSorted((one, other) => place(one) - place(other));
 }
 
 /** @param {ServedFile[]} files @param {Context} ctx @param {() => void} show */
@@ -49,10 +64,10 @@ function stateOf(file, ctx, show) {
   const running = imports.get(file.id);
   if (running) return running.node;
   const failure = failures.get(file.id);
-  const button = h('button', { type: 'button', onclick: () => begin(file, ctx, show) }, 'import');
+  const button = h('button', { type: 'button', onclick: () => begin(file, ctx, show) }, file.dumps ? 'open as a series' : 'import');
   const lost = file.lost ? h('span', { class: 'banner lost' }, visible(file.lost)) : null;
   switch (file.state) {
-    case 'dump': return h('div', null, failure, 'a dump, not imported yet ', button);
+    case 'dump': return h('div', null, failure, file.dumps ? `${grouped(file.dumps)} dumps, perhaps of one process ` : 'a dump, not imported yet ', button);
     case 'importing': return 'is being imported …';
     case 'unreadable': return h('span', { class: 'warning' }, visible(file.problem ?? 'cannot be read'));
     default: return h('span', null, file.growing ? '● growing ' : file.replaced ? 'was replaced ' : 'ready ', lost);
@@ -68,9 +83,10 @@ function begin(file, ctx, show) {
   let progress = null;
   const timer = setInterval(() => showProgress(node, progress, performance.now() - since), 100);
   failures.delete(file.id);
-  imports.set(file.id, { controller, node });
+  imports.set(file.id, { controller, node, totals: null });
   const end = (/** @type {string} */ told) => {
     clearInterval(timer);
+    controller.abort();
     imports.delete(file.id);
     ctx.announce(told);
     show();
@@ -78,11 +94,40 @@ function begin(file, ctx, show) {
     if (document.activeElement === document.body) /** @type {HTMLElement | null} */ (document.querySelector(`[data-file="${file.id}"] a`))?.focus();
   };
   importDump(file, { signal: controller.signal, onProgress: (next) => { progress = next; } }).then(
-    () => end(`imported ${file.name}`),
+    () => {
+      const isSeen = node.isConnected;
+      end(`imported ${file.name}`);
+      if (file.dumps && isSeen) ctx.go({ f: file.name, q: '', p: null });
+    },
     (error) => {
       failures.set(file.id, isAbort(error) ? h('p', { class: 'cancelled', 'data-state': 'cancelled' }, 'The import was stopped.') : errorNode(error));
       end('not imported');
     },
   );
   show();
+}
+
+/** Asks for totals that were counted while a dump is imported. @param {Context} ctx */
+function askTotals(ctx) {
+  for (const [id, one] of imports) {
+    const file = ctx.files.find((file) => file.id === id);
+    if (one.totals || !file?.totals) continue;
+    one.totals = h('div', { class: 'early' });
+    void showTotals(file, one.totals, ctx, one.controller.signal);
+  }
+}
+
+/** @param {ServedFile} file @param {HTMLElement} place @param {Context} ctx @param {AbortSignal} signal */
+async function showTotals(file, place, ctx, signal) {
+  const state = { ...empty(), f: file.name };
+  const own = contextOf({ state: () => state, file: () => file, verbs: ctx.verbs, go: ctx.go, announce: ctx.announce, signal });
+  try {
+    for (const line of EARLY) {
+      const answer = await own.ask(line, { snapshot: null });
+      place.append(h('section', { class: 'section', 'data-section': 'early', 'data-state': 'ready' },
+        h('div', { class: 'section-head' }, h('h2', null, 'Counted before the import has ended'), h('code', { class: 'line' }, line)), renderAnswer(answer, own)));
+    }
+  } catch (error) {
+    if (!isAbort(error)) place.append(errorNode(/** @type {Error} */ (error)));
+  }
 }
