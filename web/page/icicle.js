@@ -4,7 +4,7 @@
 import { fill, h, onTheme } from './dom.js';
 import { grouped, numberText, visible } from './value_text.js';
 import { found } from './flame_cells.js';
-import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
+import { ageColour, ageText, growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
 import { shortType } from './tree_nodes.js';
 import { changeSign, changeText, isLight } from './treemap.js';
 
@@ -17,6 +17,7 @@ import { changeSign, changeText, isLight } from './treemap.js';
  * @property {(text: string) => void} announce
  */
 /** The change of each cell, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
+/** The age of each cell in snapshots, null where it is not known; and that of objects of the first snapshot. @typedef {{ages: (number | null)[], oldest: number}} Ages */
 
 /** The height of a row, in pixels. */
 const ROW = 20;
@@ -40,6 +41,8 @@ export class Icicle {
     this.matches = found([], '');
     /** @type {Growth | null} */
     this.growth = null;
+    /** @type {Ages | null} */
+    this.ages = null;
     this.width = this.height = 0;
     this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph' });
     this.cursor = h('div', { class: 'map-cursor', hidden: true });
@@ -68,7 +71,7 @@ export class Icicle {
   setCells(cells, unit) {
     this.cells = cells;
     this.unit = unit;
-    this.growth = null;
+    this.growth = this.ages = null;
     this.rows = [];
     cells.forEach((cell, at) => (this.rows[cell.depth] ??= []).push(at));
     this.setTop(0);
@@ -89,9 +92,10 @@ export class Icicle {
     this.paint();
   }
 
-  /** Colours by growth, or by type again. @param {Growth | null} growth */
-  setGrowth(growth) {
-    this.growth = growth;
+  /** Colours by growth or by age, or else by type. @param {{growth?: Growth, ages?: Ages}} [by] */
+  setColours({ growth, ages } = {}) {
+    this.growth = growth ?? null;
+    this.ages = ages ?? null;
     this.paint();
   }
 
@@ -179,6 +183,7 @@ export class Icicle {
   #colour(at) {
     const [cell, isDark] = [this.cells[at], this.isDark];
     if (cell.isRest || cell.depth === 0 || cell.place.roots !== null) return neutralColour(isDark);
+    if (this.ages) return ageColour(this.ages.ages[at], this.ages.oldest, isDark);
     return this.growth ? growthColour(this.growth.changes[at] ?? 0, this.largest, isDark) : typeColour(cell.type, isDark);
   }
 
@@ -201,6 +206,8 @@ export class Icicle {
     if (object !== null) lines.push(`${many > 1 ? 'the largest is ' : ''}@${object}`);
     const change = this.growth?.changes[at];
     if (this.growth) lines.push(`${this.growth.a}..${this.growth.b}: ${change ? `${changeSign(change)} ${changeText(change)}` : change === 0 ? 'unchanged' : 'no known change'}`);
+    const age = this.ages?.ages[at];
+    if (this.ages) lines.push(typeof age === 'number' ? `median age of the type: ${ageText(age, this.ages.oldest)}` : 'no known age');
     const way = this.way(at).slice(1).map((one) => visible(cells[one].title.slice(0, 60)));
     if (way.length > 1) lines.push((way.length > 8 ? [...way.slice(0, 3), '…', ...way.slice(-4)] : way).join(' › '));
     return lines;

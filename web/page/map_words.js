@@ -46,6 +46,21 @@ export function growthLegend({ a, b }, isDark, others) {
     swatch(neutralColour(isDark), `unchanged, not known, or ${others}`));
 }
 
+/** What the colours of ages mean. @param {number} oldest @param {boolean} isDark */
+export function ageLegend(oldest, isDark) {
+  const middle = Math.floor(oldest / 2);
+  return h('span', { class: 'legend' }, 'Colours are the median age of all objects of a type: ',
+    oldest === 0 ? null : [swatch(ageColour(0, oldest, isDark), 'new'), middle > 0 ? swatch(ageColour(middle, oldest, isDark), ageText(middle, oldest)) : null, swatch(ageColour(oldest, oldest, isDark), ageText(oldest, oldest))],
+    swatch(neutralColour(isDark), 'not known, no type, or smaller steps'));
+}
+
+/** An age in words. @param {number} age in snapshots @param {number} oldest that of objects of the first snapshot */
+export function ageText(age, oldest) {
+  if (age === 0) return 'new in this snapshot';
+  const words = `${grouped(age)} ${age === 1 ? 'snapshot' : 'snapshots'}`;
+  return age === oldest ? `${words}: since the first one, or longer` : words;
+}
+
 /** Bytes of the smallest cells, by type. @param {TreeMap} map */
 function bytesByType(map) {
   /** @type {Map<string, number>} */
@@ -103,6 +118,14 @@ export function growthColour(change, largest, isDark) {
   const part = Math.sqrt(Math.min(1, Math.abs(change) / largest));
   const lightness = isDark ? 0.34 + 0.12 * part : 0.9 - 0.17 * part;
   return `oklch(${lightness.toFixed(3)} ${(0.03 + (isDark ? 0.1 : 0.12) * part).toFixed(3)} ${change > 0 ? 48 : 250})`;
+}
+
+/** The older, the stronger. @param {number | null} age in snapshots; null if it is not known @param {number} oldest @param {boolean} isDark */
+export function ageColour(age, oldest, isDark) {
+  if (age === null || oldest === 0) return neutralColour(isDark);
+  const part = 0.2 + 0.8 * Math.min(1, age / oldest);
+  const lightness = isDark ? 0.33 + 0.14 * part : 0.92 - 0.2 * part;
+  return `oklch(${lightness.toFixed(3)} ${(0.03 + 0.1 * part).toFixed(3)} 305)`;
 }
 
 /** The texts on all of these. @param {boolean} isDark */

@@ -152,6 +152,40 @@ test('it is accessible in light and dark, wide and narrow', async () => {
   }
 });
 
+test('colours are ages, and the legend says what is not known', async () => {
+  const page = await flame('leak', { q: 'flame', colour: 'age' });
+  await page.locator('[data-section="age"][data-state="ready"]').waitFor();
+  await complete(page);
+  const legend = await page.locator('.map-legend').innerText();
+  assert.match(legend, /median age of all objects of a type/);
+  assert.match(legend, /new[\s\S]*since the first one, or longer[\s\S]*not known/);
+  // The largest step with a type says the age of its type, as a shell does.
+  const ages = new Map(answered(LEAK, 'age by type').rows.map((/** @type {any} */ row) => [row.type, row.median_age]));
+  const typed = answered(LEAK, 'flame --cells 2000').rows.find((/** @type {any} */ row) => row.depth === 2 && ages.has(row.type));
+  const age = ages.get(typed.type);
+  await page.locator(canvas).focus();
+  for (let step = 0; step < 2; step += 1) await page.keyboard.press('ArrowDown');
+  const said = await page.locator('#announcer p').last().innerText();
+  if (said.startsWith(typed.title)) assert.ok(said.includes(age === 0 ? 'new in this snapshot' : `${age} snapshot`), `${said}: ${age}`);
+  const { painted, neutral } = await page.locator(canvas).evaluate((one) => {
+    const { width, height } = /** @type {HTMLCanvasElement} */ (one);
+    const { data } = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (one).getContext('2d')).getImageData(0, 0, width, height);
+    let [painted, neutral] = [0, 0];
+    for (let at = 0; at < data.length; at += 4) {
+      const [r, g, b, a] = data.subarray(at, at + 4);
+      if (a === 255 && Math.max(r, g, b) - Math.min(r, g, b) > 12) painted += 1;
+      else if (a === 255) neutral += 1;
+    }
+    return { painted, neutral };
+  });
+  assert.ok(painted > 1000 && neutral > 1000, `${painted} coloured and ${neutral} neutral pixels`);
+  // In the first snapshot no age is known.
+  await page.goto(page.url().replace('colour=age', 'colour=age&s=0'));
+  await page.locator('[data-section="age"]', { hasText: 'no age is known' }).waitFor();
+  await accessible(page, 'ages');
+  await leave(page);
+});
+
 test('a frame takes at most 4 ms of script', async () => {
   const page = await flame('leak', { q: 'flame' });
   const fastest = await page.evaluate(async () => {

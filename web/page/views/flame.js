@@ -1,12 +1,12 @@
 // A flame graph: the dominator tree by type or by object, the paths from the roots to some objects, or allocation sites.
 
 import { fill, h } from '../dom.js';
-import { nameNode } from '../cell.js';
 import { grouped, numberText, visible } from '../value_text.js';
-import { factOf, renderTable } from '../answer.js';
+import { nameNode, numberOf } from '../cell.js';
+import { cellOf, factOf, renderTable } from '../answer.js';
 import { cellsOf, flameLine, stepsOf } from '../flame_cells.js';
 import { Icicle } from '../icicle.js';
-import { growthLegend } from '../map_words.js';
+import { ageLegend, growthLegend } from '../map_words.js';
 import { Section } from '../section.js';
 import { nameIs, verbOf } from '../state.js';
 import { treeLine } from '../tree_nodes.js';
@@ -23,6 +23,8 @@ const CELLS = 2000;
 const MOST_SITES = 100_000;
 /** A text is searched after this time without a further letter, in milliseconds. */
 const SETTLES = 150;
+/** Verbs whose cells have types. */
+const HAVE_TYPES = ['flame', 'dominators'];
 /** Steps in the breadcrumbs. */
 const MOST_CRUMBS = 8;
 
@@ -36,7 +38,7 @@ class FlameView {
   /** @param {HTMLElement} root @param {Context} ctx */
   constructor(root, ctx) {
     this.ctx = ctx;
-    this.shown = { asked: '', growth: '' };
+    this.shown = { asked: '', colours: '' };
     this.verb = 'flame';
     this.settling = 0;
     /** @type {Answer | null} */
@@ -48,6 +50,7 @@ class FlameView {
     this.matches = h('span', { class: 'flame-matches', role: 'status' });
     this.section = new Section(ctx, { title: 'Flame graph', name: 'flame', mirror: root, showsLine: true });
     this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
+    this.ageSection = new Section(ctx, { title: 'Ages of types', name: 'age', showsLine: true });
     this.legend = h('div', { class: 'map-legend' });
     this.table = h('div', { class: 'map-table', hidden: true });
     this.icicle = new Icicle({
@@ -56,15 +59,16 @@ class FlameView {
       onOut: () => this.#out(),
       announce: ctx.announce,
     });
-    this.growthSection.element.hidden = true;
+    this.growthSection.element.hidden = this.ageSection.element.hidden = true;
     this.section.element.append(this.chosen, this.legend, this.table);
-    root.append(this.crumbs, this.tools, this.section.element, this.growthSection.element);
+    root.append(this.crumbs, this.tools, this.section.element, this.growthSection.element, this.ageSection.element);
   }
 
   destroy() {
     clearTimeout(this.settling);
     this.section.destroy();
     this.growthSection.destroy();
+    this.ageSection.destroy();
     this.icicle.destroy();
   }
 
@@ -76,7 +80,7 @@ class FlameView {
     const own = JSON.stringify([ctx.file.revision, ctx.snapshot, state.w, state.lets, state.q]);
     this.#showTools(state);
     if (own !== this.shown.asked) {
-      this.shown = { asked: own, growth: '' };
+      this.shown = { asked: own, colours: '' };
       void this.#show(state);
     } else {
       this.#showState(state);
@@ -115,7 +119,7 @@ class FlameView {
     this.#showMatches();
     this.#showCrumbs(state);
     this.#showChosen(this.icicle.cells[this.icicle.top]);
-    this.#showGrowth(state);
+    this.#showColours(state);
     this.#showLegend();
   }
 
@@ -125,13 +129,14 @@ class FlameView {
     const link = (/** @type {boolean} */ isOn, /** @type {string} */ label, /** @type {import('../state.js').Change} */ change) =>
       h('a', { class: 'button', href: ctx.href(change), 'aria-current': isOn ? 'true' : null }, label);
     const to = (/** @type {string} */ q) => ({ q, as: q.startsWith('flame') ? null : 'flame', zoom: null, colour: null });
-    const isGrowth = this.#range(state) !== null;
+    const [isGrowth, isAge] = [this.#range(state) !== null, this.#hasAges(state)];
     const snapshots = ctx.file.snapshots ?? 1;
     fill(this.tools,
       h('span', { class: 'group', role: 'group', 'aria-label': 'what is drawn' }, link(verb === 'flame', 'by type', to('flame')), link(verb === 'dominators', 'by object', to('dominators')),
         link(verb === 'sites', 'sites', to('sites')), verb === 'paths' ? link(true, 'paths', to(state.q)) : null),
-      verb !== 'flame' || snapshots < 2 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'colour' }, 'colour ', link(!isGrowth, 'type', { colour: null }),
-        link(isGrowth, `growth ${state.a ?? 0}..${state.b ?? snapshots - 1}`, { colour: 'growth' })),
+      !HAVE_TYPES.includes(verb) || snapshots < 2 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'colour' }, 'colour ', link(!isGrowth && !isAge, 'type', { colour: null }),
+        verb === 'flame' ? link(isGrowth, `growth ${state.a ?? 0}..${state.b ?? snapshots - 1}`, { colour: 'growth' }) : null,
+        state.w.length === 0 ? link(isAge, 'age', { colour: 'age' }) : null),
       h('span', { class: 'group' }, this.search, this.matches),
       h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null, '↓ the largest below, ↑ above, ← → beside, Enter zooms in, Esc out. A click zooms.')));
   }
@@ -184,7 +189,8 @@ class FlameView {
     const { icicle } = this;
     const rests = icicle.cells.some((cell) => cell.isRest);
     const button = h('button', { type: 'button', 'aria-pressed': String(!this.table.hidden), onclick: () => this.#toggleTable() }, 'table');
-    const legend = icicle.growth ? growthLegend(icicle.growth, icicle.isDark, 'smaller steps') : h('span', null, 'Colours are types. ');
+    const legend = icicle.growth ? growthLegend(icicle.growth, icicle.isDark, 'smaller steps')
+      : icicle.ages ? ageLegend(icicle.ages.oldest, icicle.isDark) : h('span', null, 'Colours are types. ');
     fill(this.legend, legend, h('span', null, rests ? 'Hatched: what is left out, with its size. ' : '', 'Room below a cell: what it has itself.'), button);
   }
 
@@ -228,7 +234,7 @@ class FlameView {
     this.ctx.go({ q: above === undefined || above === null ? 'dominators' : `dominators ${factOf(/** @type {Answer} */ (answer), 'snapshot') ?? 0}:@${above}`, as: 'flame', zoom: null });
   }
 
-  // Growth
+  // Growth and age
 
   /** The brushed snapshots, if the colours are about them. @param {State} state @returns {[number, number] | null} */
   #range(state) {
@@ -236,15 +242,42 @@ class FlameView {
     return state.extra.colour === 'growth' && last > 0 && verbOf(state.q) === 'flame' ? [state.a ?? 0, state.b ?? last] : null;
   }
 
+  /** Whether the colours are ages: those of all objects, whatever is excluded. @param {State} state */
+  #hasAges(state) {
+    return state.extra.colour === 'age' && (this.ctx.file.snapshots ?? 1) > 1 && state.w.length === 0 && HAVE_TYPES.includes(verbOf(state.q));
+  }
+
   /** @param {State} state */
-  #showGrowth(state) {
-    const range = this.#range(state);
+  #showColours(state) {
+    const [range, hasAges] = [this.#range(state), this.#hasAges(state)];
     this.growthSection.element.hidden = range === null;
-    const key = range === null ? '' : range.join();
-    if (key === this.shown.growth) return;
-    this.shown.growth = key;
-    if (range === null) this.icicle.setGrowth(null);
-    else void this.#askGrowth(range, stepsOf(state.q));
+    this.ageSection.element.hidden = !hasAges;
+    const key = range !== null ? range.join() : hasAges ? 'age' : '';
+    if (key === this.shown.colours) return;
+    this.shown.colours = key;
+    this.icicle.setColours();
+    if (range !== null) void this.#askGrowth(range, stepsOf(state.q));
+    else if (hasAges) void this.#askAges();
+  }
+
+  /** The median age of each type, for all cells of the type. */
+  async #askAges() {
+    const { icicle, ctx } = this;
+    const [cells, oldest] = [icicle.cells, ctx.snapshot ?? 0];
+    await this.ageSection.ask('age by type', {}, {
+      isQuiet: true,
+      draw: (answer) => {
+        const known = agesOf(answer);
+        // Of objects that are in the first snapshot it is not known how long they were there.
+        const ages = cells.map((cell) => (oldest === 0 || cell.isRest || cell.place.roots !== null ? null : known.get(cell.type) ?? null));
+        if (icicle.cells === cells && this.shown.colours === 'age') icicle.setColours({ ages: { ages, oldest } });
+        this.#showLegend();
+        const count = ages.filter((age) => age !== null).length;
+        return h('div', null, h('p', null, oldest === 0 ? 'This is the first snapshot: no age is known. Ages count the snapshots since an object was first seen.'
+          : `Colours are the median age of the objects of each type, in snapshots since an object was first seen: ${grouped(count)} of ${grouped(cells.length)} cells have a type with a known age.`),
+        h('ul', { class: 'notes' }, answer.notes.filter(Boolean).map((note) => h('li', null, visible(note)))));
+      },
+    });
   }
 
   /** @param {[number, number]} range @param {string[]} path */
@@ -262,13 +295,25 @@ class FlameView {
         const isObject = /^(\d+:)?@/.test(path[0] ?? '');
         const changes = isObject ? cells.map(() => null) : changesOf(answer, cells.map((cell) => ({ ...cell.place, depth: cell.depth })), above)
           .map((change, at) => (cells[at].isRest ? null : change));
-        if (icicle.cells === cells) icicle.setGrowth({ changes, a, b });
+        if (icicle.cells === cells && this.shown.colours === `${a},${b}`) icicle.setColours({ growth: { changes, a, b } });
         this.#showLegend();
         const known = changes.filter((change) => change !== null).length;
         return h('p', null, `Colours are the change of each path of types from snapshot ${a} to ${b}: ${grouped(known)} of ${grouped(cells.length)} cells have a path that changed and is large enough to be tracked.`);
       },
     });
   }
+}
+
+/** The median age of types by their titles; types of one title are not told apart. @param {Answer} answer @returns {Map<string, number | null>} */
+function agesOf(answer) {
+  /** @type {Map<string, number | null>} */
+  const ages = new Map();
+  const table = answer.tables[answer.tables.length - 1];
+  for (const row of table?.rows ?? []) {
+    const [type, age] = [cellOf(table, row, 'type')?.value, numberOf(cellOf(table, row, 'median_age') ?? { kind: 'none' })];
+    ages.set(type, ages.has(type) || Number.isNaN(age) ? null : age);
+  }
+  return ages;
 }
 
 /** What is asked for a line. @param {string} line */
