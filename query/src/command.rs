@@ -14,7 +14,7 @@ pub struct Command {
     pub name: &'static str,
     /// Other names of it.
     pub aliases: &'static [&'static str],
-    /// Where `help` lists it.
+    /// Where `help all` lists it.
     pub group: Group,
     /// Its arguments, as they follow the verb at the prompt.
     pub arguments: &'static str,
@@ -44,7 +44,7 @@ pub struct Command {
     pub(crate) run: fn(&Ask) -> Result<Reply, QueryError>,
 }
 
-/// Where `help` lists a command.
+/// Where `help all` lists a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Snapshots and their totals.

@@ -183,7 +183,7 @@ fn unknown(word: &str) -> QueryError {
     }
     QueryError::usage(match nearest(word, names().map(|(name, _)| name)) {
         Some(near) => format!("there is no verb `{word}`; did you mean `{near}`?"),
-        None => format!("there is no verb `{word}`; `help` lists them"),
+        None => format!("there is no verb `{word}`; `help all` lists them"),
     })
 }
 

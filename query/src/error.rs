@@ -59,7 +59,7 @@ pub enum QueryError {
     #[error("this recording holds no whole snapshot; `info` tells what it does hold")]
     NoSnapshot,
     /// It is of processes or trials and not of a heap.
-    #[error("this recording holds no heap; `help` lists what can be asked about what it does hold")]
+    #[error("this recording holds no heap; `help` has questions about what it does hold")]
     NoHeap,
     /// There is no process tree to ask about.
     #[error("this recording holds no processes; `barrow record -- COMMAND` records those of a command")]

@@ -70,7 +70,7 @@ impl Question {
         }
         let flags = Flags::of_line(&line.words)?;
         let verb = flags.words.split_first();
-        let (verb, words) = verb.ok_or_else(|| QueryError::usage("which verb? `help` lists them"))?;
+        let (verb, words) = verb.ok_or_else(|| QueryError::usage("which verb? `help all` lists them"))?;
         let question = Self::of_words(commands::named(verb)?, words, true, &flags);
         Ok(Some(Question { sink: line.sink, ..question }))
     }

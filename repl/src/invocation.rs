@@ -23,7 +23,8 @@ const SHORT_HELP: &str = "\
 barrow VERB FILE [ARGS]     one answer, like: barrow summary FILE all
 barrow FILE                 the prompt
 barrow FILE -e 'LINE'       a line as typed at the prompt; -f SCRIPT for many
-barrow help                 what can be asked
+barrow help                 how to begin
+barrow help all             every verb
 barrow --help               that and the flags
 ";
 

@@ -90,7 +90,7 @@ fn answer(terminal: &mut Terminal, line: String) -> Option<u8> {
 fn greeting(session: &Session) -> String {
     match session.is_importing() {
         true => "importing; `summary`, `top`, `histogram` and `count` are answered already".into(),
-        false => format!("{}; `summary` is a beginning, `help` lists what can be asked", contents(session)),
+        false => format!("{}; `help` has questions to begin with", contents(session)),
     }
 }
 

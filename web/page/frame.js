@@ -347,7 +347,7 @@ function showTabs({ state, file, verbs, view }) {
   const visited = seen.length === 0 ? null : menu('Visited', 'objects that you have looked at', seen.slice(0, 20).map((one) => h('a', {
     href: format(changed(state, { q: `info ${one.name}` })),
   }, one.name, ' ', h('bdi', { class: 'muted' }, visible(one.title)))));
-  fill(place.tabs, tabs, menu('More', 'all other questions', page.map(item), h('a', { href: format(changed(state, { q: 'help' })) }, 'all verbs …')), visited);
+  fill(place.tabs, tabs, menu('More', 'all other questions', page.map(item), h('a', { href: format(changed(state, { q: 'help all' })) }, 'all verbs …')), visited);
 }
 
 /** @param {string} name */

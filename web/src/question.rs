@@ -107,7 +107,7 @@ fn understood(line: &str) -> Result<Question, Refusal> {
     };
     let question = Question::of_line(line).map_err(refusal)?;
     let question =
-        question.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "which question? `help` lists the verbs"))?;
+        question.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "which question? `help all` lists the verbs"))?;
     question.check().map_err(refusal)?;
     Ok(question)
 }

@@ -10,8 +10,10 @@ use crate::flags::{question_flags, shown};
 
 use super::{COMMANDS, Command, Completion, Content, Group, Subject, named};
 
+mod questions;
+
 pub(super) const COMMAND: Command = Command {
-    arguments: "[VERB | expressions]",
+    arguments: "[VERB | all | expressions]",
     example: "help top",
     subject: Subject::Nothing,
     touches: crate::touches::Touches::NOTHING,
@@ -56,11 +58,15 @@ fn explained(words: &[&str], meaning: &str) -> String {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let [word] = COMMAND.words(&ask.arguments)?;
-    let text = match word.as_deref() {
-        // Of a recording that is not known everything can be asked.
-        None => overview_of(&ask.recording().map(|recording| Content::of(&recording)).unwrap_or_default()),
-        Some(word) if word.len() > 3 && "expressions".starts_with(word) => expressions(),
-        Some(word) => page(named(word)?),
+    let recording = ask.recording().ok();
+    // Of a recording that is not known everything can be asked.
+    let held = recording.as_ref().map(|recording| Content::of(recording)).unwrap_or_default();
+    let text = match (word.as_deref(), recording) {
+        (None, Some(recording)) => questions::about(&held, recording.snapshot_count()),
+        (None, None) => questions::samples(),
+        (Some("all"), _) => overview_of(&held),
+        (Some(word), _) if word.len() > 3 && "expressions".starts_with(word) => expressions(),
+        (Some(word), _) => page(named(word)?),
     };
     Ok(Reply::aside(Answer::text(text)))
 }
