@@ -13,6 +13,7 @@ mod column;
 pub mod csv;
 pub mod json;
 pub mod measured;
+pub mod path;
 pub mod shell;
 mod table;
 pub mod text;

@@ -1,6 +1,6 @@
 //! Values as people read them, in one line.
 
-use crate::{BETWEEN_STEPS, Fact, Mark, Unit, Value, units, visible};
+use crate::{Fact, Mark, Unit, Value, path, units, visible};
 
 /// A value of this unit: hidden characters are written out, estimates have a `~`, and nothing is empty.
 #[must_use]
@@ -10,7 +10,7 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Value::Text(text) => visible::cell(text).into_owned(),
         Value::Line(text) | Value::Object { text, .. } => visible::line(text).into_owned(),
         Value::Name(name) => quoted(name, usize::MAX),
-        Value::Path(steps) => text(&Value::Text(steps.join(BETWEEN_STEPS)), unit),
+        Value::Path(steps) => path::fitted(steps, usize::MAX),
         Value::Number(number) => number_text(*number, unit),
         Value::Signed(number) => number.to_string(),
         Value::Estimate(number) => format!("~{}", number_text(*number, unit)),

@@ -71,6 +71,7 @@ fn cases() -> Vec<(Value, Unit)> {
         (Value::Absent(Absence::NoField), Unit::Number),
         (Value::Object { id: 12, text: "@12 java.util.HashMap".to_owned() }, Unit::Text),
         (Value::Path(vec!["[thread]".to_owned(), "Node\u{202e}".to_owned()]), Unit::Text),
+        (Value::Path("[root] A B C A B C A B C Leak".split(' ').map(str::to_owned).collect()), Unit::Text),
         (Value::List(vec![Value::Number(1024), Value::Estimate(2048)]), Unit::Bytes),
     ]);
     let record = record! {

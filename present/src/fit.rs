@@ -1,8 +1,6 @@
 //! Makes a table as wide as a terminal: long texts are cut in the middle, and if that is not enough, columns that say
 //! least are left out.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
 /// Blanks between two columns.
 pub(crate) const GAP: usize = 2;
 /// A text is not cut below this width while a column can be left out instead.
@@ -58,30 +56,6 @@ fn shrink(columns: &[ColumnSize], widths: &mut [Option<usize>], room: usize, lea
     }
 }
 
-/// A text of at most `width`: a longer one loses its middle, since a path begins with its root and ends with its holder.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let room = width.saturating_sub(1);
-    let begin = taken(text.chars(), room.div_ceil(2));
-    let end = taken(text.chars().rev(), room / 2);
-    let begin: String = text.chars().take(begin).collect();
-    let end: String = text.chars().skip(text.chars().count() - end).collect();
-    format!("{}…{}", begin.trim_end(), end.trim_start())
-}
-
-/// Number of these characters that have room.
-fn taken(characters: impl Iterator<Item = char>, room: usize) -> usize {
-    let mut used = 0;
-    characters
-        .take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used <= room
-        })
-        .count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,17 +88,6 @@ mod tests {
                 [column(90, true, false), column(7, false, true), column(30, true, true), column(9, false, false)];
             let widths = widths(&columns, room);
             assert!(total(&widths) <= room.max(NARROW_TEXT + 9 + GAP), "{room}: {widths:?}");
-        }
-    }
-
-    #[test]
-    fn a_text_loses_its_middle() {
-        assert_eq!(cut("abcdefghij", 10), "abcdefghij");
-        assert_eq!(cut("abcdefghijk", 10), "abcde…hijk");
-        assert_eq!(cut("[root] › Cache › Entry", 12), "[root]…Entry");
-        assert_eq!(cut("日本語日本語", 7), "日…語");
-        for width in 0..12 {
-            assert!(cut("日本語 and more", width).width() <= width.max(1));
         }
     }
 }

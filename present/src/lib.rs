@@ -7,7 +7,6 @@
 
 mod curve;
 mod fit;
-mod path;
 mod picture;
 mod table;
 mod timeline;

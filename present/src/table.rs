@@ -6,10 +6,10 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, pr
 use unicode_width::UnicodeWidthStr;
 
 use barrow_answer::text::{quoted, text};
-use barrow_answer::{Answer, Check, Column, Fact, Table, Unit, Value, visible};
+use barrow_answer::{Answer, Check, Column, Fact, Table, Unit, Value, path, visible};
 
 use crate::timeline::Timeline;
-use crate::{curve, fit, path, picture};
+use crate::{curve, fit, picture};
 
 /// Characters of an object's own name that a table shows.
 const LONGEST_NAME: usize = 40;
@@ -195,7 +195,7 @@ impl<'c> Drawing<'c> {
     fn rows(&self, table: &Table, has_header: bool, out: &mut dyn Write) -> io::Result<()> {
         if has_header {
             let mut grid = comfy_table::Table::new();
-            grid.add_row(self.columns.iter().map(|&(at, width)| fit::cut(&table.columns[at].heading, width)));
+            grid.add_row(self.columns.iter().map(|&(at, width)| path::cut(&table.columns[at].heading, width)));
             let header = self.laid_out(grid, table);
             if self.style.has_colour { writeln!(out, "\x1b[1m{header}\x1b[0m")? } else { writeln!(out, "{header}")? }
         }
@@ -205,7 +205,7 @@ impl<'c> Drawing<'c> {
                 (self.check)()?;
                 let texts = self.columns.iter().map(|&(at, width)| {
                     let text = cell(&cells[at], table.columns[at].unit, width);
-                    fit::cut(&text, width)
+                    path::cut(&text, width)
                 });
                 grid.add_row(texts);
             }

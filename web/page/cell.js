@@ -1,6 +1,6 @@
 // One value of an answer as what is shown, by its kind and its unit.
 
-import { ABSENT, visible, grouped, numberText, text } from './value_text.js';
+import { ABSENT, foldsOf, visible, grouped, numberText, text } from './value_text.js';
 import { h } from './dom.js';
 import { pictureNode } from './picture.js';
 import { processLine } from './state.js';
@@ -137,14 +137,19 @@ export function nameNode(name) {
 }
 
 /**
- * The steps of a path from the roots: both ends stay, the middle on demand. A step may be any node.
+ * The steps of a path from the roots: what repeats is folded, both ends stay, the middle on demand. A step may be any
+ * node.
  * @param {(string | Node)[]} steps
  */
 export function pathNode(steps) {
   const path = h('span', { class: 'path' });
-  const nodes = steps.map((step) => h('span', { class: 'step' }, typeof step === 'string' ? nameNode(step) : step));
-  const hidden = nodes.length - FIRST_STEPS - LAST_STEPS;
   const between = () => h('span', { class: 'between', 'aria-hidden': 'true' }, ' › ');
+  const nodes = foldsOf(steps.map((step) => (typeof step === 'string' ? step : step.textContent ?? ''))).map(({ start, period, rounds }) => {
+    const round = steps.slice(start, start + period).flatMap((step, at) => [at > 0 ? between() : null, typeof step === 'string' ? nameNode(step) : step]);
+    if (rounds === 1) return h('span', { class: 'step' }, round);
+    return h('span', { class: 'step' }, period === 1 ? round : ['(', round, ')'], ` × ${grouped(rounds)}`);
+  });
+  const hidden = nodes.length - FIRST_STEPS - LAST_STEPS;
   const show = (/** @type {boolean} */ isWhole) => {
     path.replaceChildren();
     nodes.forEach((node, at) => {

@@ -144,6 +144,37 @@ function changeText(difference, unit) {
   return (digits.startsWith('-') ? '-' : '+') + (unit === 'bytes' ? size(Number(magnitude)) : grouped(magnitude));
 }
 
+/** The most steps of a path that repeat together; fewer rounds or steps are not folded. */
+const [LONGEST_ROUND, LEAST_ROUNDS, LEAST_STEPS] = [6, 3, 6];
+
+/** Steps of a path that repeat, or a single one: the first step, the steps of a round, and the rounds. @typedef {{start: number, period: number, rounds: number}} Fold */
+
+/** A path, divided into steps that repeat and single ones. @param {string[]} steps @returns {Fold[]} */
+export function foldsOf(steps) {
+  const folds = [];
+  for (let start = 0; start < steps.length;) {
+    let best = { start, period: 1, rounds: 1 };
+    for (let period = 1; period <= LONGEST_ROUND; period += 1) {
+      let end = start + period;
+      while (end < steps.length && steps[end] === steps[end - period]) end += 1;
+      const rounds = Math.floor((end - start) / period);
+      if (rounds >= LEAST_ROUNDS && rounds * period >= LEAST_STEPS && rounds * period > best.rounds * best.period) best = { start, period, rounds };
+    }
+    folds.push(best);
+    start += best.period * best.rounds;
+  }
+  return folds;
+}
+
+/** A path of steps with what repeats folded. @param {string[]} steps */
+export function pathText(steps) {
+  const parts = foldsOf(steps).map(({ start, period, rounds }) => {
+    const round = steps.slice(start, start + period).map(visible).join(' › ');
+    return rounds === 1 ? round : `${period === 1 ? round : `(${round})`} × ${grouped(rounds)}`;
+  });
+  return parts.join(' › ');
+}
+
 /**
  * A value as text, hidden characters written out. None is an empty text, an estimate has a `~`.
  * @param {Value} value @param {Pick<Column, 'unit'>} column @returns {string}
@@ -156,7 +187,7 @@ export function text(value, column) {
     case 'line': return visible(of);
     // In quotes, with its own quotes and what is hidden written out.
     case 'name': return `"${visible(of.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
-    case 'path': return of.map(visible).join(' › ');
+    case 'path': return pathText(of);
     case 'number': return numberText(of, column.unit);
     case 'estimate': return `~${numberText(of, column.unit)}`;
     case 'change': return changeText(of, column.unit);

@@ -2,7 +2,7 @@
 
 use barrow_analyzer::{Chain, Heap, Holder, Tables, objects};
 
-use crate::answer::{BETWEEN_STEPS, Column, Table, Unit, table, units};
+use crate::answer::{Column, Table, Unit, path, table};
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
@@ -63,9 +63,5 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
 /// `Node × 200,000`, or `(Node › Entry) × 100,000`, where the last round may be a part of one.
 fn chain_title(tables: &Tables, chain: &Chain) -> String {
     let types: Vec<String> = chain.types().iter().map(|&id| tables.type_title(id)).collect();
-    let rounds = units::grouped(chain.objects.div_ceil(types.len() as u64));
-    match &types[..] {
-        [only] => format!("{only} × {rounds}"),
-        several => format!("({}) × {rounds}", several.join(BETWEEN_STEPS)),
-    }
+    path::repeated(&types, chain.objects.div_ceil(types.len() as u64))
 }

@@ -44,4 +44,6 @@ test('lists and records are words', () => {
   const record = { kind: 'record', value: fields };
   assert.equal(text({ kind: 'list', value: [record] }, { unit: 'nested' }), 'type: A, shallow: 2.0 KiB, object: @7');
   assert.equal(text({ kind: 'path', value: ['[root]', 'A\u202e'] }, { unit: 'text' }), '[root] › A\\u{202e}');
+  const cycle = ['[root]', ...Array.from({ length: 1200 }, (_, at) => ['Context', 'Object', 'Function'][at % 3]), 'Leak'];
+  assert.equal(text({ kind: 'path', value: cycle }, { unit: 'text' }), '[root] › (Context › Object › Function) × 400 › Leak');
 });
