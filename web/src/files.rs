@@ -111,10 +111,10 @@ impl Files {
     /// Adds series of dumps, and dumps to the series that are there.
     fn add_series(&self, templates: &Templates) {
         let all = self.all();
-        let mut groups: BTreeMap<(&Path, &str, &str), Vec<(&Arc<Served>, &ServedPath)>> = BTreeMap::new();
+        let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (one, (file, pattern)) in all.iter().filter_map(|one| Some((one, one.as_one_of_series()?))) {
             let folder = file.path.parent().unwrap_or(Path::new(""));
-            groups.entry((folder, &pattern.name, &pattern.format)).or_default().push((one, file));
+            groups.entry((folder, pattern.name.as_str(), pattern.format.as_str())).or_default().push((one, file));
         }
         for ((folder, pattern, _), dumps) in groups.into_iter().filter(|(_, dumps)| dumps.len() > 1) {
             let paths: Vec<ServedPath> = dumps.iter().map(|(_, file)| (*file).clone()).collect();
