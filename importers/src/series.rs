@@ -92,9 +92,9 @@ impl<'w> Series<'w> {
         Ok(SnapshotInfo { time_ns, label, ..SnapshotInfo::default() })
     }
 
-    /// Counts the objects of the next dump, in a fraction of the time of an import, and declares its types. Returns `None` if
-    /// there is no much faster way: for some formats, compressed dumps, and dumps of several heaps or with objects that are
-    /// dumped twice.
+    /// Counts the objects of the next dump, in a fraction of the time of an import, and declares its types. Returns
+    /// `None` if there is no much faster way: for some formats, compressed dumps, and dumps of several heaps or with
+    /// objects that are dumped twice.
     ///
     /// # Errors
     /// As for [`Series::import`].
@@ -105,9 +105,9 @@ impl<'w> Series<'w> {
         totals(dump.bytes(), &pages.context(source, self.writer, self.options, &self.vocabulary))
     }
 
-    /// Counts the objects of each snapshot of the next dump, in a fraction of the time of an import and with the same checks,
-    /// and declares its types. Returns `None` for compressed dumps, and for formats whose dumps hold one snapshot: see
-    /// [`Series::totals`].
+    /// Counts the objects of each snapshot of the next dump, in a fraction of the time of an import and with the same
+    /// checks, and declares its types. Returns `None` for compressed dumps, and for formats whose dumps hold one
+    /// snapshot: see [`Series::totals`].
     ///
     /// # Errors
     /// As for [`Series::import`].

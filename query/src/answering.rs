@@ -42,8 +42,8 @@ impl Session {
         Ok(())
     }
 
-    /// Opens heap dumps of one process as the snapshots of one recording; imports them first, unless that was done. They are
-    /// in the order of the times that they hold, or else in the natural order of their names.
+    /// Opens heap dumps of one process as the snapshots of one recording; imports them first, unless that was done. They
+    /// are in the order of the times that they hold, or else in the natural order of their names.
     ///
     /// # Errors
     /// Those of [`Session::open`]; dumps of several formats.
@@ -56,8 +56,8 @@ impl Session {
         Ok(())
     }
 
-    /// Counts the objects of dumps that would be the snapshots of one recording, without an import. What it returns answers
-    /// [questions for totals](Question::asks_for_totals) only. `None`: they cannot be counted much sooner.
+    /// Counts the objects of dumps that would be the snapshots of one recording, without an import. What it returns
+    /// answers [questions for totals](Question::asks_for_totals) only. `None`: they cannot be counted much sooner.
     ///
     /// # Errors
     /// What is wrong with a dump.

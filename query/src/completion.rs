@@ -9,8 +9,8 @@
 //!   find so, and unlike these:                attributes, kinds, sets
 //! ```
 //!
-//! Words with characters that a terminal obeys, or that people do not see, are left out: text that is inserted into a line
-//! is shown.
+//! Words with characters that a terminal obeys, or that people do not see, are left out: text that is inserted into a
+//! line is shown.
 
 use barrow_analyzer::{Expression, FieldPath, KindId, Recording, SnapshotId, Tables, Threads, TypeId};
 

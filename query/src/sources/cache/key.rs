@@ -1,5 +1,5 @@
-//! Keys of dumps: they tell a dump and its content from all others, without reading all of it. Several dumps that became
-//! one recording have one key.
+//! Keys of dumps: they tell a dump and its content from all others, without reading all of it. Several dumps that
+//! became one recording have one key.
 //!
 //! ```text
 //!   path      FNV-1a of the canonical path

@@ -144,8 +144,8 @@ impl Entry {
     }
 }
 
-/// Returns whether there is surely no such file, or not each of several ones. A path with replacement characters may have
-/// another spelling.
+/// Returns whether there is surely no such file, or not each of several ones. A path with replacement characters may
+/// have another spelling.
 fn is_gone(dump: &str) -> bool {
     let is_missing =
         |path: &str| fs::metadata(OsStr::new(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
