@@ -13,7 +13,7 @@ use barrow_writer::{
 };
 
 /// An object of the model. `Node` declares count, next and open; `Leaf` is derived from it and declares name and a count of
-/// its own; `Text` says something, and stands for nothing if that is `null`; `Box` stands for its value, or says something; `Plain` declares nothing; `Called` is called
+/// its own; `Text` says something, and stands for nothing if that is `null` or `undefined`; `Box` stands for its value, or says something; `Plain` declares nothing; `Called` is called
 /// by its name.
 #[derive(Debug, Clone, PartialEq)]
 struct Thing {
@@ -29,7 +29,7 @@ struct Thing {
 }
 
 const KINDS: [&str; 6] = ["Node", "Leaf", "Text", "Box", "Plain", "Called"];
-const TEXTS: [&str; 4] = ["a", "b", "", "null"];
+const TEXTS: [&str; 5] = ["a", "b", "", "null", "undefined"];
 
 impl Thing {
     fn random(random: &mut Random, count: usize) -> Self {
@@ -70,6 +70,7 @@ enum Model {
     Missing,
     Unknown,
     Null,
+    Undefined,
     Number(f64),
     Truth(bool),
     Object(usize),
@@ -88,16 +89,20 @@ fn follow(things: &[Thing], object: usize, path: &[&str]) -> Model {
 /// Likewise, where objects that stand for nothing are nothing.
 fn follow_nulls(things: &[Thing], object: usize, path: &[&str]) -> Model {
     match things[object].held(path[0]) {
-        Model::Object(target) if is_null(&things[target]) => Model::Null,
+        Model::Object(target) if nothing(&things[target]).is_some() => nothing(&things[target]).unwrap(),
         Model::Object(target) if path.len() > 1 => follow_nulls(things, target, &path[1..]),
         held if path.len() > 1 && matches!(held, Model::Number(_) | Model::Truth(_)) => Model::Missing,
         held => held,
     }
 }
 
-/// Returns whether it stands for nothing, as its type says of objects with its name.
-fn is_null(thing: &Thing) -> bool {
-    thing.kind == 2 && thing.text == Some(3)
+/// What it stands for if that is nothing, as its type says of objects with its name.
+fn nothing(thing: &Thing) -> Option<Model> {
+    match (thing.kind, thing.text) {
+        (2, Some(3)) => Some(Model::Null),
+        (2, Some(4)) => Some(Model::Undefined),
+        _ => None,
+    }
 }
 
 /// The number or the text that something stands for.
@@ -138,7 +143,7 @@ impl Declared {
             description.attributes = match name {
                 "Box" => &[("value of", "value")],
                 "Called" => &[("named by", "name")],
-                "Text" => &[("null", "null"), ("null", "nil")],
+                "Text" => &[("null", "null"), ("null", "undefined"), ("null", "nil")],
                 _ => &[],
             };
             types.push(writer.declare_type(&description).unwrap());
@@ -249,7 +254,7 @@ fn tests_and_columns_are_those_of_the_definition() {
 
 fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
     type Definition = fn(&[Thing], Model) -> bool;
-    let tests: [(&str, Definition); 16] = [
+    let tests: [(&str, Definition); 18] = [
         ("> -1", |things, held| number(things, held).is_some_and(|number| number > -1.0)),
         ("= 1", |things, held| number(things, held) == Some(1.0)),
         ("!= 1", |things, held| number(things, held).is_some_and(|number| number != 1.0)),
@@ -260,6 +265,8 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
         ("!= false", |_, held| held == Model::Truth(true)),
         ("= null", |_, held| held == Model::Null),
         ("!= null", |_, held| !matches!(held, Model::Null | Model::Unknown | Model::Missing)),
+        ("= undefined", |_, held| held == Model::Undefined),
+        ("!= undefined", |_, held| !matches!(held, Model::Undefined | Model::Unknown | Model::Missing)),
         ("= unknown", |_, held| held == Model::Unknown),
         ("!= unknown", |_, held| !matches!(held, Model::Unknown | Model::Missing)),
         ("= a", |things, held| text(things, held) == Some("a")),
@@ -272,7 +279,7 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
         for (test, definition) in tests {
             let asked = format!(".{} {test}", path.join("."));
             let expression = Expression::parse(&asked).unwrap();
-            let is_about_nothing = test.ends_with("= null") || test.ends_with("unknown");
+            let is_about_nothing = ["= null", "undefined", "unknown"].iter().any(|end| test.ends_with(end));
             let follow = if is_about_nothing { follow_nulls } else { follow };
             let expected: Vec<bool> =
                 (0..things.len()).map(|at| definition(things, follow(things, at, path))).collect();

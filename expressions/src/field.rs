@@ -19,6 +19,11 @@ pub enum FieldTest {
         /// Whether it must not be null.
         negated: bool,
     },
+    /// Whether it is `undefined`, which some languages have besides null, or not.
+    Undefined {
+        /// Whether it must not be undefined.
+        negated: bool,
+    },
     /// Whether its value was not recorded, or was.
     Unknown {
         /// Whether it must be recorded.

@@ -185,6 +185,7 @@ impl<'t, L: Language> Parser<'t, L> {
         let negated = operator == "!=";
         match word.filter(|_| !operator.ends_with('~')) {
             Some("null") if is_equality => return Ok(FieldTest::Null { negated }),
+            Some("undefined") if is_equality => return Ok(FieldTest::Undefined { negated }),
             Some("unknown") if is_equality => return Ok(FieldTest::Unknown { negated }),
             Some(word @ ("true" | "false")) if is_equality => {
                 return Ok(FieldTest::Boolean((word == "true") != negated));

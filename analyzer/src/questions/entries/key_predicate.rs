@@ -24,7 +24,7 @@ impl<'h> KeyPredicate<'h> {
         let test = match key {
             MapKey::Null => {
                 let unknown = ObjectSet::new(heap.snapshot(), heap.object_count());
-                return Ok(KeyPredicate { value: None, objects: heap.nulls(progress)?, unknown });
+                return Ok(KeyPredicate { value: None, objects: heap.nulls(progress)?.null, unknown });
             }
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
@@ -47,7 +47,8 @@ impl<'h> KeyPredicate<'h> {
     pub(super) fn holds(&self, key: Held) -> Option<bool> {
         match key {
             Held::Missing | Held::Unknown => None,
-            Held::Null | Held::Undefined => Some(self.value.is_none()),
+            Held::Null => Some(self.value.is_none()),
+            Held::Undefined => Some(false),
             Held::Value(held) => Some(self.value.as_ref().is_some_and(|value| is_same(value, held))),
             Held::Object(object) if self.objects.contains(object) => Some(true),
             Held::Object(object) => (!self.unknown.contains(object)).then_some(false),

@@ -369,10 +369,10 @@ impl TextComparison {
         self.test.holds(text)
     }
 
-    /// Compares the name of a type. With `=`, its title, `name (file:line)`, is compared as well, which tables show.
+    /// Compares the name of a type. Its title, `name (file:line)`, is compared as well, which tables show, but not its length.
     fn holds_for_type(&self, tables: &Tables, id: TypeId) -> bool {
         let TextTest { pattern, negated } = &self.test;
-        let is_titled = matches!(pattern, Pattern::Exact(_)) && tables.type_file(id).is_some();
+        let is_titled = !matches!(pattern, Pattern::Length(_)) && tables.type_file(id).is_some();
         let holds = pattern.matches(tables.type_name(id)) || is_titled && pattern.matches(&tables.type_title(id));
         holds != *negated
     }

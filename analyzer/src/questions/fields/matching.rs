@@ -9,8 +9,8 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
-use super::value_predicate::HeldTest;
-use super::{FieldPath, Held, objects_in};
+use super::value_predicate::{HeldTest, Nulls, absence_holds, is_of_absence};
+use super::{FieldPath, Held, UNDEFINED, objects_in};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{map_blocks, places};
 use crate::file::tables::NULL;
@@ -79,22 +79,24 @@ impl Heap {
     fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
         let last = names.pop().unwrap_or_default();
-        let nulls = match test {
-            FieldTest::Null { .. } | FieldTest::Unknown { .. } => self.nulls(progress)?,
-            _ => ObjectSet::new(self.snapshot(), self.object_count()),
+        let nulls = match is_of_absence(test) {
+            true => self.nulls(progress)?,
+            false => {
+                let none = ObjectSet::new(self.snapshot(), self.object_count());
+                Nulls { null: none.clone(), undefined: none }
+            }
         };
         let mut matching = self.passing(last, test, &nulls, progress)?;
-        let is_doubtful = matching.is_empty() && !matches!(test, FieldTest::Null { .. } | FieldTest::Unknown { .. });
+        let is_doubtful = matching.is_empty() && !is_of_absence(test);
         for name in names.into_iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
-            // A null or unknown value on the way is that of the path.
-            matching = self.collect(&field, name, progress, |held| match held {
-                Held::Object(target) if !nulls.contains(target) => matching.contains(target),
-                Held::Null | Held::Undefined | Held::Object(_) => {
-                    matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { negated: true })
+            // What is null, undefined or unknown on the way is so at the end of the path.
+            matching = self.collect(&field, name, progress, |held| {
+                match held.object().and_then(|target| nulls.held(target)).unwrap_or(held) {
+                    Held::Object(target) => matching.contains(target),
+                    Held::Missing | Held::Value(_) => false,
+                    held => absence_holds(test, held),
                 }
-                Held::Unknown => matches!(test, FieldTest::Unknown { negated: false }),
-                Held::Missing | Held::Value(_) => false,
             })?;
         }
         if is_doubtful {
@@ -104,7 +106,7 @@ impl Heap {
     }
 
     /// The objects that represent the absence of a value, such as `None` of Python, according to attributes of types.
-    pub(crate) fn nulls(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+    pub(crate) fn nulls(&self, progress: &dyn Progress) -> Result<Nulls> {
         let tables = self.recording().tables()?;
         let mut names = HashMap::default();
         for id in (0..tables.type_count() as u32).map(TypeId) {
@@ -114,7 +116,8 @@ impl Heap {
                 names.insert(id, of_type);
             }
         }
-        let mut nulls = ObjectSet::new(self.snapshot(), self.object_count());
+        let none = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut nulls = Nulls { null: none.clone(), undefined: none };
         if names.is_empty() {
             return Ok(nulls);
         }
@@ -122,25 +125,29 @@ impl Heap {
         let parts = map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| names.get(&tables.shape(shape).type_id));
             let of_shapes: Vec<_> = of_shapes.collect();
-            let found = (0..columns.objects()).filter(|&row| {
-                let wanted = of_shapes[columns.shapes[row] as usize];
-                let name = columns.names.get(row).copied().flatten();
-                wanted.zip(name).is_some_and(|(wanted, name)| wanted.contains(&tables.string(name)))
+            let found = (0..columns.objects()).filter_map(|row| {
+                let wanted = of_shapes[columns.shapes[row] as usize]?;
+                let name = tables.string(columns.names.get(row).copied().flatten()?);
+                let object = ObjectId(columns.first_object + row as u32);
+                wanted.contains(&name).then_some((object, name == UNDEFINED))
             });
-            Ok(found.map(|row| ObjectId(columns.first_object + row as u32)).collect::<Vec<_>>())
+            Ok(found.collect::<Vec<_>>())
         })?;
         tables.check_strings()?;
-        parts.into_iter().flatten().for_each(|object| {
-            nulls.insert(object);
-        });
+        for (object, is_undefined) in parts.into_iter().flatten() {
+            (if is_undefined { &mut nulls.undefined } else { &mut nulls.null }).insert(object);
+        }
         Ok(nulls)
     }
 
     /// The objects for which the field of this name passes a test.
-    fn passing(&self, name: &str, test: &FieldTest, nulls: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+    fn passing(&self, name: &str, test: &FieldTest, nulls: &Nulls, progress: &dyn Progress) -> Result<ObjectSet> {
         let field = NamedField::find(self.recording(), name)?;
         // Without contents, a null cannot be told from an unknown value.
-        let asks_what_is_not_there = matches!(test, FieldTest::Null { negated: false } | FieldTest::Unknown { .. });
+        let asks_what_is_not_there = matches!(
+            test,
+            FieldTest::Null { negated: false } | FieldTest::Undefined { negated: false } | FieldTest::Unknown { .. }
+        );
         if asks_what_is_not_there && !self.recording().has_contents()? {
             return Err(no_field(self.recording(), name)?);
         }
@@ -262,7 +269,7 @@ fn is_comparable(test: &FieldTest, encoding: Encoding) -> bool {
         FieldTest::Boolean(_) => encoding == Boolean,
         FieldTest::Number(_) => !matches!(encoding, Boolean | Text),
         FieldTest::Text(_) => matches!(encoding, Text | Character),
-        FieldTest::Null { .. } | FieldTest::Unknown { .. } => true,
+        FieldTest::Null { .. } | FieldTest::Undefined { .. } | FieldTest::Unknown { .. } => true,
     }
 }
 

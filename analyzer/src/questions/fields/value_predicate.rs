@@ -1,6 +1,7 @@
 //! Tests of values, and of what fields hold.
 
 use barrow_expressions::{FieldTest, Number};
+use barrow_format::ObjectId;
 use barrow_format::rows::Value;
 
 use super::Held;
@@ -66,7 +67,7 @@ pub(crate) fn number(value: Value) -> Option<Number> {
 pub(super) struct HeldTest<'h> {
     values: ValuePredicate<'h>,
     /// The objects that represent the absence of a value.
-    nulls: &'h ObjectSet,
+    nulls: &'h Nulls,
     /// The objects that represent a value that passes; `None` if they are not compared.
     targets: Option<ObjectSet>,
 }
@@ -76,13 +77,13 @@ impl<'h> HeldTest<'h> {
     pub(super) fn new(
         heap: &'h Heap,
         test: &FieldTest,
-        nulls: &'h ObjectSet,
+        nulls: &'h Nulls,
         may_refer: bool,
         progress: &dyn Progress,
     ) -> Result<Self> {
         let values = ValuePredicate::new(heap, test.clone())?;
         let targets = match test {
-            FieldTest::Null { .. } | FieldTest::Unknown { .. } => None,
+            _ if is_of_absence(test) => None,
             _ if may_refer => {
                 let mut targets = heap.standing_for(|value| values.holds(value), progress)?.passing;
                 if let FieldTest::Text(test) = test {
@@ -102,17 +103,44 @@ impl<'h> HeldTest<'h> {
 
     /// Returns whether the value of a field passes. An unknown or missing one passes only the test for that.
     pub(super) fn holds(&self, held: Held) -> bool {
-        match (held, &self.values.test) {
-            (Held::Missing, _) => false,
-            (Held::Unknown, FieldTest::Unknown { negated }) => !negated,
-            (_, FieldTest::Unknown { negated }) => *negated,
-            (Held::Unknown, _) => false,
-            (Held::Null | Held::Undefined, FieldTest::Null { negated }) => !negated,
-            (Held::Object(target), FieldTest::Null { negated }) => self.nulls.contains(target) != *negated,
-            (_, FieldTest::Null { negated }) => *negated,
-            (Held::Null | Held::Undefined, _) => false,
-            (Held::Value(value), _) => self.values.holds(value),
-            (Held::Object(target), _) => self.targets.as_ref().is_some_and(|targets| targets.contains(target)),
+        let held = held.object().and_then(|target| self.nulls.held(target)).unwrap_or(held);
+        match held {
+            Held::Missing => false,
+            _ if is_of_absence(&self.values.test) => absence_holds(&self.values.test, held),
+            Held::Unknown | Held::Null | Held::Undefined => false,
+            Held::Value(value) => self.values.holds(value),
+            Held::Object(target) => self.targets.as_ref().is_some_and(|targets| targets.contains(target)),
         }
+    }
+}
+
+/// The objects that represent the absence of a value, such as `None` of Python.
+pub(crate) struct Nulls {
+    pub(crate) null: ObjectSet,
+    pub(crate) undefined: ObjectSet,
+}
+
+impl Nulls {
+    /// What a field holds that refers to an object, if that represents the absence of a value.
+    pub(super) fn held(&self, object: ObjectId) -> Option<Held> {
+        let undefined = || self.undefined.contains(object).then_some(Held::Undefined);
+        self.null.contains(object).then_some(Held::Null).or_else(undefined)
+    }
+}
+
+/// Returns whether a test is about the absence of a value, and compares none.
+pub(super) fn is_of_absence(test: &FieldTest) -> bool {
+    matches!(test, FieldTest::Null { .. } | FieldTest::Undefined { .. } | FieldTest::Unknown { .. })
+}
+
+/// Returns whether a field passes such a test. What is not known is not known to differ from null.
+pub(super) fn absence_holds(test: &FieldTest, held: Held) -> bool {
+    match (test, held) {
+        (_, Held::Missing) => false,
+        (FieldTest::Unknown { negated }, held) => (held == Held::Unknown) != *negated,
+        (_, Held::Unknown) => false,
+        (FieldTest::Null { negated }, held) => (held == Held::Null) != *negated,
+        (FieldTest::Undefined { negated }, held) => (held == Held::Undefined) != *negated,
+        _ => false,
     }
 }
