@@ -86,7 +86,11 @@ function suspectNode(suspect, own, ctx) {
   const pilesUp = point !== null && point !== suspect.object
     ? h('p', null, 'it piles up in ', link(point, suspect.accumulation_title ?? suspect.accumulation_type), `, ${size(Number(suspect.accumulation_bytes))}`) : null;
   const alike = suspect.alike > 1 ? h('p', null, `one of ${grouped(suspect.alike)} with this fingerprint, which retain ${size(Number(suspect.together_bytes))} together`) : null;
-  const steps = records(suspect.path).map((step) => link(step.object, step.title ?? step.type));
+  const steps = chainOf(records(suspect.path)).map(({ round, times }) => {
+    const title = (/** @type {Record<string, any>} */ step) => visible(String(step.title ?? step.type).slice(0, 200));
+    if (times < 2) return link(round[0].object, round[0].title ?? round[0].type);
+    return h('span', null, h('bdi', null, round.length > 1 ? `(${round.map(title).join(' › ')})` : title(round[0])), ` × ${grouped(times)}`);
+  });
   const parts = records(suspect.accumulated).slice(0, 5).map((part) => h('li', null,
     `${grouped(part.objects)} of `, h('bdi', null, visible(String(part.type).slice(0, 200))), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },
@@ -97,6 +101,19 @@ function suspectNode(suspect, own, ctx) {
       h('a', { class: 'button', href: ctx.href({ q: `dominators ${name(target)}` }), title: `dominators ${name(target)}` }, 'tree & map'), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `path ${name(target)} 3` }), title: `path ${name(target)} 3` }, 'paths'), ' ',
       copyButton('copy assert', assertLine(ctx.file.name, `no leaks except ${excused(suspect)}`))));
+}
+
+/**
+ * The steps of the path to a suspect: single ones, and rounds of steps that repeat.
+ * @param {Record<string, any>[]} steps
+ */
+function chainOf(steps) {
+  const parts = [];
+  for (let at = 0; at < steps.length; at += parts.at(-1)?.round.length ?? 1) {
+    const { times = 1, period = 1 } = steps[at];
+    parts.push({ round: steps.slice(at, at + Math.max(1, Number(period))), times: Number(times) });
+  }
+  return parts;
 }
 
 /** Records of a list of an answer. @param {Value[] | undefined} list @returns {Record<string, any>[]} */

@@ -38,12 +38,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
     let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
+    let nodes: Vec<usize> = rows.iter().map(|row| row.node).collect();
+    let are_alike = |one: usize, other: usize| rows[one].judgement.verdict == rows[other].judgement.verdict;
+    let deeper = type_path::deeper_rounds(&growth, &nodes, are_alike);
     let verdicts = rows.iter().map(|row| row.judgement.verdict);
     let mut answer = about(&snapshots)
         .fact(Column::count("paths").for_machines(), tested)
         .fact(Column::count("unchanged_paths").for_machines(), still.len())
         .fact(Column::nested("unknown_below_bytes").for_machines(), list(growth.least_bytes().iter().copied()))
-        .table(table(&growth, &rows))
+        .table(table(&growth, rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row)))
         .note(verdict(verdicts, &units::counted(tested as u64, "path"), snapshots.len()))
         .with_exactness(growth.is_exact());
     if is_repeated {
@@ -53,6 +56,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let paths = units::counted(carried.len() as u64, "path");
         answer = answer.note(format!("{paths} left out: paths below have nine tenths of the growth"));
     }
+    answer = type_path::told(answer, deeper.iter().filter(|is_deeper| **is_deeper).count());
     if !still.is_empty() {
         let (paths, percent) = (units::counted(still.len() as u64, "path"), (least_share * 20_000.0).round() / 1000.0);
         answer = answer.note(format!("{paths} not shown: they changed by less than {percent} % of the heap"));
@@ -93,8 +97,8 @@ fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Value {
     Value::List(values.into_iter().map(Into::into).collect())
 }
 
-fn table(growth: &Growth<'_>, rows: &[GrowthRow]) -> Table {
-    table!("rows", rows.iter().enumerate(), |(at, row)| {
+fn table<'r>(growth: &Growth<'_>, rows: impl Iterator<Item = &'r GrowthRow>) -> Table {
+    table!("rows", rows.enumerate(), |(at, row)| {
         let node = &growth.nodes()[row.node];
         let (bytes, objects) = (&node.retained_bytes, &node.objects);
         let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Heap, ObjectDetails, ObjectId, Path, PathOptions, Step};
 
+use crate::answer::path::{self, Fold};
 use crate::answer::{Answer, Column, Table, Unit, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
+use crate::tables::chain::{self, Part};
 use crate::tables::{found, held, label};
 
 use super::more::OnDemand;
@@ -24,9 +26,9 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("path", include_str!("../../verbs/path.md"), Group::Alive, run)
 };
 
-/// Steps that a terminal shows of a longer path, at its beginning and at its end.
-const SHOWN_STEPS: usize = 50;
-/// The same for machines and files.
+/// Lines that a terminal shows of a longer path, at its beginning and at its end.
+const SHOWN_LINES: usize = 50;
+/// Steps of it for machines and files.
 const MOST_STEPS: usize = 500_000;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -64,42 +66,32 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         ));
     }
     let answer = found::said(answer, is_exact);
-    // A list may be long: its ends tell most.
-    let most = if ask.context.settings.short_paths { SHOWN_STEPS } else { MOST_STEPS };
-    let rows = Rows { heap, paths: paths.into_iter().map(|path| Abridged { path, most }).collect() };
-    let count = rows.paths.iter().map(Abridged::rows).sum();
+    let rows = Rows::of(heap, paths, ask.context.settings.short_paths)?;
+    let count = rows.paths.iter().flat_map(|(_, parts)| parts.iter().map(rows_of)).sum();
     let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.table(ask, places));
     OnDemand { answer, count, has_pages: false, make }.begin(ask)
 }
 
-/// A path of which only both ends are shown if it is long.
-struct Abridged {
-    path: Path,
-    /// Steps that are shown from each end.
-    most: usize,
-}
-
-impl Abridged {
-    /// The steps that are left out.
-    fn gap(&self) -> Range<usize> {
-        gap(self.path.objects.len(), self.most)
-    }
-
-    /// One for each step that is shown, and one for those that are not.
-    fn rows(&self) -> usize {
-        self.path.objects.len() - self.gap().len() + usize::from(!self.gap().is_empty())
-    }
-}
-
-/// The steps of a path that are left out, if `most` are shown from each end.
-fn gap(length: usize, most: usize) -> Range<usize> {
+/// The steps of a path of this length for machines and files, which have all but those in the middle of a very long one.
+fn whole(length: usize, most: usize) -> Vec<Part> {
     let first = most.min(length);
-    first..length.saturating_sub(most).max(first)
+    let gap = first..length.saturating_sub(most).max(first);
+    let parts = [Part::Steps(0..first), Part::Gap(gap.clone()), Part::Steps(gap.end..length)];
+    parts.into_iter().filter(|part| rows_of(part) > 0).collect()
 }
 
-/// A row: a step of a path, or the steps that are left out.
+/// The rows of a part: one for each step, and one for steps that repeat or are left out.
+fn rows_of(part: &Part) -> usize {
+    match part {
+        Part::Steps(steps) => steps.len(),
+        Part::Gap(steps) => usize::from(!steps.is_empty()),
+        Part::Run(_) => 1,
+    }
+}
+
+/// A row: a step of a path, or steps that repeat or are left out.
 struct Line {
-    /// The object of the step, or the next object that is shown.
+    /// The object of the step, the first of those that repeat, or the next object that is shown.
     id: ObjectId,
     text: String,
     /// The group of roots, or the name of the reference.
@@ -109,21 +101,36 @@ struct Line {
     /// Number of the step.
     step: Option<usize>,
     object: Option<ObjectDetails>,
+    /// The types of the steps that repeat, and how often.
+    repeated: Option<String>,
 }
 
 /// The rows of all paths.
 struct Rows {
     heap: Arc<Heap>,
-    paths: Vec<Abridged>,
+    paths: Vec<(Path, Vec<Part>)>,
 }
 
 impl Rows {
+    fn of(heap: Arc<Heap>, paths: Vec<Path>, are_short: bool) -> Result<Self, QueryError> {
+        let mut rows = Rows { heap, paths: Vec::new() };
+        for path in paths {
+            // A list may be long: its ends tell most.
+            let parts = match are_short {
+                true => chain::parts(&rows.heap, &path, (SHOWN_LINES, SHOWN_LINES))?,
+                false => whole(path.objects.len(), MOST_STEPS),
+            };
+            rows.paths.push((path, parts));
+        }
+        Ok(rows)
+    }
+
     fn table(&self, ask: &Ask, places: Range<usize>) -> Result<(Table, Listed), QueryError> {
         let (heap, tables) = (&self.heap, self.heap.recording().tables()?);
         let lines = self.lines(places)?;
         let texts = held::lines_of(heap, lines.iter().filter_map(|line| line.object.as_ref()), &ask.meter())?;
         let mut listed = Listed::default();
-        let table = table!("rows", lines, |Line { id, text, label, path, step, object }| {
+        let table = table!("rows", lines, |Line { id, text, label, path, step, object, repeated }| {
             let row = listed.push((heap.snapshot(), id));
             let object = object.as_ref();
             let title = object.map(|object| {
@@ -134,7 +141,7 @@ impl Rows {
             Column::number("step").for_machines() => step,
             Column::text("reference").called("") => text,
             Column::object("object") => object.map(|object| object.id.0),
-            Column::shown("type", Unit::Text) => title,
+            Column::shown("type", Unit::Text) => title.or(repeated),
             Column::text("type").names().for_machines() => object.map(|object| tables.type_title(object.type_id)),
             Column::text("name").for_machines() => object.map(|object| label::name(tables, object.name)),
             Column::text("kind").names().secondary() => object.map(|object| tables.kind_name(tables.type_kind(object.type_id))),
@@ -146,31 +153,56 @@ impl Rows {
 
     fn lines(&self, places: Range<usize>) -> Result<Vec<Line>, QueryError> {
         let (mut lines, mut before) = (Vec::new(), 0);
-        for (number, path) in (1..).zip(&self.paths) {
-            let here = places.start.max(before) - before..places.end.min(before + path.rows()).max(before) - before;
-            before += path.rows();
-            if here.is_empty() {
-                continue;
+        for (number, (path, parts)) in (1..).zip(&self.paths) {
+            for part in parts {
+                let end = before + rows_of(part);
+                let here = places.start.max(before)..places.end.min(end);
+                let first = std::mem::replace(&mut before, end);
+                if here.is_empty() {
+                    continue;
+                }
+                match part {
+                    Part::Steps(steps) => {
+                        let [start, end] = [here.start, here.end].map(|row| steps.start + row - first);
+                        self.add_steps(&mut lines, number, path, start..end)?;
+                    }
+                    Part::Run(fold) => lines.push(self.run(number, path, *fold)?),
+                    Part::Gap(steps) => {
+                        let text = format!("… {} …", units::counted(steps.len() as u64, "more step"));
+                        let id = path.objects[steps.end.min(path.objects.len() - 1)];
+                        lines.push(Line {
+                            id,
+                            text,
+                            label: None,
+                            path: None,
+                            step: None,
+                            object: None,
+                            repeated: None,
+                        });
+                    }
+                }
             }
-            let gap = path.gap();
-            self.add_steps(&mut lines, number, &path.path, here.start..here.end.min(gap.start))?;
-            if !gap.is_empty() && here.contains(&gap.start) {
-                let text = format!("… {} …", units::counted(gap.len() as u64, "more step"));
-                lines.push(Line {
-                    id: path.path.objects[gap.end],
-                    text,
-                    label: None,
-                    path: None,
-                    step: None,
-                    object: None,
-                });
-            }
-            // The row of the gap stands for all of its steps.
-            let [start, end] =
-                [here.start, here.end].map(|row| (row + gap.len() - usize::from(!gap.is_empty())).max(gap.end));
-            self.add_steps(&mut lines, number, &path.path, start..end)?;
         }
         Ok(lines)
+    }
+
+    /// The row of steps that repeat.
+    fn run(&self, number: usize, path: &Path, fold: Fold) -> Result<Line, QueryError> {
+        let tables = self.heap.recording().tables()?;
+        let (mut arrows, mut types) = (Vec::new(), Vec::new());
+        for Step { object, reference } in self.heap.steps(path, fold.start..fold.start + fold.period)? {
+            arrows.push(label::arrow(tables, reference));
+            types.push(tables.type_title(object.type_id));
+        }
+        Ok(Line {
+            id: path.objects[fold.start],
+            text: arrows.join(" "),
+            label: None,
+            path: Some(number),
+            step: Some(fold.start),
+            object: None,
+            repeated: Some(path::repeated(&types, fold.rounds as u64)),
+        })
     }
 
     fn add_steps(&self, lines: &mut Vec<Line>, number: usize, path: &Path, at: Range<usize>) -> Result<(), QueryError> {
@@ -186,7 +218,15 @@ impl Rows {
                 }
                 _ => (label::arrow(tables, reference), label::reference(tables, reference)),
             };
-            lines.push(Line { id: object.id, text, label, path: Some(number), step: Some(at), object: Some(object) });
+            lines.push(Line {
+                id: object.id,
+                text,
+                label,
+                path: Some(number),
+                step: Some(at),
+                object: Some(object),
+                repeated: None,
+            });
         }
         Ok(())
     }
@@ -198,10 +238,12 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_long_path_are_shown() {
-        for (length, left_out) in [(0, 0..0), (5, 3..3), (6, 3..3), (7, 3..4), (20, 3..17)] {
-            let gap = gap(length, 3);
-            assert_eq!(gap.len(), left_out.len(), "{length}");
-            assert!(gap.is_empty() || gap == left_out, "{length}: {gap:?}");
+        for (length, left_out) in [(0, 0), (5, 0), (6, 0), (7, 1), (20, 14)] {
+            let parts = whole(length, 3);
+            let gap: usize = parts.iter().map(|part| if let Part::Gap(steps) = part { steps.len() } else { 0 }).sum();
+            let shown: usize =
+                parts.iter().map(|part| if let Part::Steps(steps) = part { steps.len() } else { 0 }).sum();
+            assert_eq!((gap, shown), (left_out, length - left_out), "{length}");
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use barrow_analyzer::{Heap, MergedPaths, ObjectId, StringId, objects};
+use barrow_analyzer::{Heap, KindRole, MergedNode, MergedPaths, ObjectId, StringId, TypeId, objects};
 
+use crate::answer::path;
 use crate::tables::{found, label};
 
 use super::{more, prelude::*};
@@ -31,20 +32,29 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let least = ask.arguments.flags.least(counted.objects);
     let depth = ask.arguments.flags.depth.unwrap_or(u32::MAX);
     let mut listed = Listed::default();
-    let shown = merged.nodes.iter().filter(|node| node.depth < depth && node.through >= least);
-    let table = table!("rows", shown, |node| {
+    let shown: Vec<&MergedNode> =
+        merged.nodes.iter().filter(|node| node.depth < depth && node.through >= least).collect();
+    let is_object = |id| tables.kind_role(tables.type_kind(id)) == KindRole::Object;
+    let rows = rows(&shown, ask.context.settings.short_paths, is_object);
+    let table = table!("rows", rows, |Row { node, level, all, period }| {
         ask.context.check()?;
-        let indent = "  ".repeat((node.depth as usize).min(60));
+        let indent = "  ".repeat(level.min(60));
         let name = node.stands_for.or_else(|| names.get(&node.example).copied());
-        let title = label::object(tables, node.type_id, name);
+        let title = match all.len() {
+            1 => label::object(tables, node.type_id, name),
+            _ => {
+                let types: Vec<String> = all[..period].iter().map(|node| tables.type_title(node.type_id)).collect();
+                path::repeated(&types, (all.len() / period) as u64)
+            }
+        };
         Column::row_number() => listed.push((snapshot, node.example)),
         Column::count("through") => node.through,
         Column::number("depth").for_machines() => node.depth,
         Column::shown("type", Unit::Text) => format!("{indent}{title}"),
         Column::text("type").names().for_machines() => tables.type_title(node.type_id),
         Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(node.type_id)),
-        Column::count("objects") => node.objects,
-        Column::count("members").called("asked for") => node.members,
+        Column::count("objects") => all.iter().map(|node| node.objects).sum::<u64>(),
+        Column::count("members").called("asked for") => all.iter().map(|node| node.members).sum::<u64>(),
         Column::object("example") => node.example.0,
         Column::text("title").for_machines() => title,
     });
@@ -56,6 +66,54 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .note_if(counted.objects == 0, "no object matches");
     let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed).with_last(set))
+}
+
+/// A line: a node, or nodes below each other that repeat.
+struct Row<'m> {
+    node: &'m MergedNode,
+    /// The number of lines above it.
+    level: usize,
+    all: &'m [&'m MergedNode],
+    /// The number of nodes that repeat.
+    period: usize,
+}
+
+/// A row for each node, or, where paths are shortened, one for nodes below each other of which each is the only one and
+/// whose types repeat.
+fn rows<'m>(nodes: &'m [&'m MergedNode], are_short: bool, may_repeat: impl Fn(TypeId) -> bool) -> Vec<Row<'m>> {
+    let mut children = vec![0_u32; nodes.len()];
+    let mut above: Vec<usize> = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        above.truncate(node.depth as usize);
+        if let Some(&parent) = above.last() {
+            children[parent] += 1;
+        }
+        above.push(at);
+    }
+    let is_same = |one: &MergedNode, other: &MergedNode| {
+        one.type_id == other.type_id
+            && one.stands_for.is_none()
+            && other.stands_for.is_none()
+            && may_repeat(one.type_id)
+    };
+    // Levels that are folded away above the nodes of a depth and below.
+    let mut folded: Vec<(u32, usize)> = Vec::new();
+    let (mut rows, mut at) = (Vec::new(), 0);
+    while at < nodes.len() {
+        let alone = if are_short { 1 + (at..nodes.len()).take_while(|&at| children[at] == 1).count() } else { 1 };
+        for fold in path::folds(alone, |one, other| is_same(nodes[at + one], nodes[at + other])) {
+            let node = nodes[at + fold.start];
+            while folded.last().is_some_and(|&(depth, _)| node.depth <= depth) {
+                folded.pop();
+            }
+            let before = folded.last().map_or(0, |&(_, levels)| levels);
+            let all = &nodes[at + fold.start..at + fold.steps().end];
+            rows.push(Row { node, level: node.depth as usize - before, all, period: fold.period });
+            folded.push((node.depth, before + fold.steps().len() - 1));
+        }
+        at += alone;
+    }
+    rows
 }
 
 /// The names of objects that are a line alone.

@@ -3,7 +3,8 @@
 //! ```text
 //!   --[ sticky class ]--> class Jobs @12            the root's end is always there
 //!   --[ queue ]--> Node @40
-//!   --[ next ]--> Node ×59,984                      objects of one type below each other are one step
+//!   --[ next ]--> Node ×59,984                      objects of one type below each other are one step, and
+//!                                                   (--[ next ]--> Node --[ item ]--> Item) ×59,984 of several
 //!   --[ next ]--> Node @60024
 //!   --[ load ]--> byte[] @60025
 //! ```
@@ -12,13 +13,12 @@ use std::ops::Range;
 
 use barrow_analyzer::{Heap, KindRole, ObjectId, Path, PathOptions, Silent, Step, StringId, Tables, TypeId, objects};
 
+use crate::answer::path::{self, Fold};
 use crate::answer::{Column, Fact, Value, units};
 use crate::error::QueryError;
 use crate::progress::Meter;
 use crate::tables::label;
 
-/// Objects of one type in a row that are shown one by one; of more, the first and the last.
-const LONGEST_RUN: usize = 4;
 /// Steps of a longer chain that are shown from its beginning and from its end where paths are shortened.
 const SHOWN_STEPS: (usize, usize) = (20, 80);
 /// The same elsewhere, where only a hostile heap has more.
@@ -36,8 +36,10 @@ struct Link {
     title: Value,
     /// The title of its type, for machines.
     type_title: String,
-    /// More than one of several in a row, of which it is the first.
+    /// More than one if it is of the first of several rounds.
     times: usize,
+    /// Steps of a round that begins with it; 0 if it does not begin one.
+    period: usize,
 }
 
 impl Chain {
@@ -50,12 +52,15 @@ impl Chain {
         let paths = heap.paths(object, &PathOptions::default(), meter)?;
         let Some(path) = paths.first() else { return Ok(Chain { steps: Vec::new() }) };
         let mut steps = Vec::new();
-        for part in parts(heap, path, meter)? {
-            let (first, times, told) = match part {
-                Part::Steps(range) => (range.start, 1, heap.steps(path, range)?),
-                Part::Run(range) => (range.start, range.len(), heap.steps(path, range.start..range.start + 1)?),
-                Part::Gap(length) => {
-                    steps.push(Link::gap(length, path));
+        let shown = if meter.short_paths { SHOWN_STEPS } else { MOST_STEPS };
+        for part in parts(heap, path, shown)? {
+            let (first, period, times, told) = match part {
+                Part::Steps(range) => (range.start, 1, 1, heap.steps(path, range)?),
+                Part::Run(Fold { start, period, rounds }) => {
+                    (start, period, rounds, heap.steps(path, start..start + period)?)
+                }
+                Part::Gap(range) => {
+                    steps.push(Link::gap(range.len(), path));
                     continue;
                 }
             };
@@ -68,6 +73,7 @@ impl Chain {
                 title: label::title(tables, object.type_id, object.name),
                 type_title: tables.type_title(object.type_id),
                 times,
+                period: if at == first { period } else { 0 },
             };
             steps.extend((first..).zip(told).map(link));
         }
@@ -76,7 +82,15 @@ impl Chain {
 
     /// A line for each step.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.steps.iter().map(Link::line).collect()
+        let mut steps = self.steps.iter();
+        std::iter::from_fn(|| {
+            let first = steps.next()?;
+            let Some(others) = first.period.checked_sub(2) else { return Some(first.line()) };
+            let round: Vec<String> =
+                [first].into_iter().chain(steps.by_ref().take(others + 1)).map(Link::step).collect();
+            Some(format!("({}) ×{}", round.join(" "), units::grouped(first.times as u64)))
+        })
+        .collect()
     }
 
     /// The objects, for machines.
@@ -89,7 +103,7 @@ impl Link {
     /// In place of steps that are left out.
     fn gap(length: usize, path: &Path) -> Self {
         let (arrow, object) = (format!("… {} …", units::counted(length as u64, "step")), path.objects[0]);
-        Link { arrow, object, title: Value::None, type_title: String::new(), times: 0 }
+        Link { arrow, object, title: Value::None, type_title: String::new(), times: 0, period: 1 }
     }
 
     fn is_gap(&self) -> bool {
@@ -97,16 +111,20 @@ impl Link {
     }
 
     fn line(&self) -> String {
-        let Link { arrow, object, times, .. } = self;
+        match self.times {
+            0 => self.arrow.clone(),
+            1 => format!("{} @{}", self.step(), self.object),
+            times => format!("{} ×{}", self.step(), units::grouped(times as u64)),
+        }
+    }
+
+    /// Without what tells the object from others.
+    fn step(&self) -> String {
         let title = match &self.title {
             Value::Text(title) | Value::Line(title) => title,
             _ => "",
         };
-        match times {
-            0 => arrow.clone(),
-            1 => format!("{arrow} {title} @{object}"),
-            _ => format!("{arrow} {title} ×{}", units::grouped(*times as u64)),
-        }
+        format!("{} {title}", self.arrow)
     }
 
     fn value(&self) -> Value {
@@ -118,41 +136,68 @@ impl Link {
         if self.times > 1 {
             fields.push(Fact::new(Column::count("times"), self.times));
         }
+        if self.period > 1 {
+            fields.push(Fact::new(Column::count("period"), self.period));
+        }
         Value::Record(fields)
     }
 }
 
 /// Steps of a path, by their numbers.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     /// They are shown one by one.
     Steps(Range<usize>),
-    /// They are objects of one type, and are shown as one.
-    Run(Range<usize>),
-    /// This number of steps is left out.
-    Gap(usize),
+    /// Rounds of objects of the same types, of which the first is shown for all.
+    Run(Fold),
+    /// They are left out.
+    Gap(Range<usize>),
 }
 
-fn parts(heap: &Heap, path: &Path, meter: &Meter) -> Result<Vec<Part>, QueryError> {
+impl Part {
+    fn steps(&self) -> Range<usize> {
+        match self {
+            Part::Steps(range) | Part::Gap(range) => range.clone(),
+            Part::Run(fold) => fold.steps(),
+        }
+    }
+}
+
+/// Divides a path, of which so many lines are shown from its beginning and from its end.
+///
+/// # Errors
+/// Those of the analyzer.
+pub(crate) fn parts(heap: &Heap, path: &Path, shown: (usize, usize)) -> Result<Vec<Part>, QueryError> {
     let tables = heap.recording().tables()?;
     let types = heap.types_of(&path.objects, &Silent)?;
     let role = |type_id: TypeId| tables.kind_role(tables.type_kind(type_id));
     // Classes have a type in common, and are all different.
-    let shown = if meter.short_paths { SHOWN_STEPS } else { MOST_STEPS };
-    Ok(abridged(runs(&types, |type_id| role(type_id) == KindRole::Object), shown))
+    Ok(joined(abridged(runs(&types, |type_id| role(type_id) == KindRole::Object), shown)))
 }
 
-/// Puts objects of one type in a row together, but the first and the last of them.
-fn runs(types: &[TypeId], may_repeat: impl Fn(TypeId) -> bool) -> Vec<Part> {
-    let (mut parts, mut at) = (Vec::new(), 0);
-    for same in types.chunk_by(|one, other| one == other && may_repeat(*one)) {
-        let end = at + same.len();
-        if same.len() > LONGEST_RUN {
-            parts.extend([Part::Steps(at..at + 1), Part::Run(at + 1..end - 1), Part::Steps(end - 1..end)]);
-        } else {
-            parts.extend((at..end).map(|at| Part::Steps(at..at + 1)));
+/// Joins steps that are shown one by one, so that they are read together.
+fn joined(parts: Vec<Part>) -> Vec<Part> {
+    let mut joined: Vec<Part> = Vec::new();
+    for part in parts {
+        match (joined.last_mut(), &part) {
+            (Some(Part::Steps(before)), Part::Steps(range)) => before.end = range.end,
+            _ => joined.push(part),
         }
-        at = end;
+    }
+    joined
+}
+
+/// Puts rounds of objects of the same types together, but the first and the last round.
+fn runs(types: &[TypeId], may_repeat: impl Fn(TypeId) -> bool) -> Vec<Part> {
+    let is_same = |one: usize, other: usize| types[one] == types[other] && may_repeat(types[one]);
+    let mut parts = Vec::new();
+    for Fold { start, period, rounds } in path::folds(types.len(), is_same) {
+        let steps = |first: usize| (first..first + period).map(|at| Part::Steps(at..at + 1));
+        parts.extend(steps(start));
+        if rounds > 1 {
+            parts.push(Part::Run(Fold { start: start + period, period, rounds: rounds - 2 }));
+            parts.extend(steps(start + period * (rounds - 1)));
+        }
     }
     parts
 }
@@ -163,12 +208,8 @@ fn abridged(mut parts: Vec<Part>, (first, last): (usize, usize)) -> Vec<Part> {
         return parts;
     }
     let end = parts.len() - last;
-    let length = |part: &Part| match part {
-        Part::Steps(range) | Part::Run(range) => range.len(),
-        Part::Gap(length) => *length,
-    };
-    let left_out = parts[first..end].iter().map(length).sum();
-    parts.splice(first..end, [Part::Gap(left_out)]);
+    let gap = parts[first].steps().start..parts[end].steps().start;
+    parts.splice(first..end, [Part::Gap(gap)]);
     parts
 }
 
@@ -216,29 +257,26 @@ mod tests {
 
     #[test]
     fn a_list_of_any_length_is_one_step_between_its_ends() {
-        let types: Vec<TypeId> = [7, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3].map(TypeId).to_vec();
+        let types: Vec<TypeId> = [7, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3].map(TypeId).to_vec();
         let step = |at: usize| Part::Steps(at..at + 1);
-        let expected = vec![
-            step(0),
-            step(1),
-            Part::Run(2..6),
-            step(6),
-            step(7),
-            step(8),
-            step(9),
-            step(10),
-            step(11),
-            step(12),
-            step(13),
-        ];
+        let mut expected = vec![step(0), step(1), Part::Run(Fold { start: 2, period: 1, rounds: 4 })];
+        expected.extend((6..15).map(step));
         assert_eq!(runs(&types, |type_id| type_id != TypeId(3)), expected);
+    }
+
+    #[test]
+    fn rounds_of_several_types_are_one_step_between_the_first_and_the_last() {
+        let types: Vec<TypeId> = [7, 1, 2, 1, 2, 1, 2, 1, 2, 5].map(TypeId).to_vec();
+        let step = |at: usize| Part::Steps(at..at + 1);
+        let run = Part::Run(Fold { start: 3, period: 2, rounds: 2 });
+        assert_eq!(runs(&types, |_| true), [step(0), step(1), step(2), run, step(7), step(8), step(9)]);
     }
 
     #[test]
     fn both_ends_of_a_long_chain_stay() {
         let types: Vec<TypeId> = (0..200).map(TypeId).collect();
         let parts = abridged(runs(&types, |_| true), SHOWN_STEPS);
-        assert_eq!((parts.len(), &parts[0], &parts[20]), (101, &Part::Steps(0..1), &Part::Gap(100)));
+        assert_eq!((parts.len(), &parts[0], &parts[20]), (101, &Part::Steps(0..1), &Part::Gap(20..120)));
         assert_eq!(parts.last(), Some(&Part::Steps(199..200)));
     }
 }

@@ -31,9 +31,13 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
         growth.fold(0, &before.recording, &*heap(before)?, &meter)?;
     }
     drop(meter);
-    let (rows, unchanged) = changed(&growth);
+    let (mut rows, unchanged) = changed(&growth);
     let note =
         format!("{} changed, {} unchanged", units::counted(rows.len() as u64, "path"), units::grouped(unchanged));
+    let changes: Vec<i128> = rows.iter().map(|&node| change_of(&growth, node).signum()).collect();
+    let deeper = type_path::deeper_rounds(&growth, &rows, |one, other| changes[one] == changes[other]);
+    let mut kept = deeper.iter().map(|is_deeper| !is_deeper);
+    rows.retain(|_| kept.next().unwrap_or(true));
     let side = |at: usize| {
         record! {
             Column::text("file") => sides[at].file.as_str(),
@@ -42,23 +46,27 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
             Column::bytes("reachable_bytes") => growth.heap_bytes()[at],
         }
     };
-    Ok(Answer::default()
+    let answer = Answer::default()
         .fact(Column::nested("before").for_machines(), side(0))
         .fact(Column::nested("after").for_machines(), side(1))
         .fact(Column::text("by").own_words().for_machines(), "path")
         .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(table(&growth, &rows))
         .note(note)
-        .with_exactness(growth.is_exact()))
+        .with_exactness(growth.is_exact());
+    Ok(type_path::told(answer, deeper.iter().filter(|is_deeper| **is_deeper).count()))
+}
+
+/// The change of what a node retains, in bytes.
+fn change_of(growth: &Growth<'_>, node: usize) -> i128 {
+    let [before, after] = [0, 1].map(|at| growth.nodes()[node].retained_bytes[at].unwrap_or(0));
+    i128::from(after) - i128::from(before)
 }
 
 /// The nodes whose retained size or count changed, without those that one below represents; and how many
 /// did not change.
 fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
-    let change = |node: usize| {
-        let [before, after] = [0, 1].map(|at| growth.nodes()[node].retained_bytes[at].unwrap_or(0));
-        i128::from(after) - i128::from(before)
-    };
+    let change = |node: usize| change_of(growth, node);
     let large: Vec<usize> = growth.large().collect();
     let mut below: HashMap<usize, i128> = HashMap::new();
     for &node in &large {
@@ -87,9 +95,9 @@ fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
         let found = &growth.nodes()[node];
         let [objects_before, objects_after] = [found.objects[0], found.objects[1]];
         let [retained_before, retained_after] = [found.retained_bytes[0], found.retained_bytes[1]];
-        Column::text("path").for_machines() => type_path::whole(growth, node),
+        Column::text("path").names().for_machines() => type_path::whole(growth, node),
         Column::nested("steps").for_machines() => type_path::steps(growth, node),
-        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, node),
+        Column::text("shown_path").names().called("path").for_people() => type_path::shown(growth, node),
         Column::count("objects_before").secondary() => objects_before,
         Column::count("objects_after").called("after").secondary() => objects_after,
         Column::count("objects_change").called("Δ objects") => change(objects_before, objects_after),

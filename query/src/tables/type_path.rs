@@ -1,10 +1,11 @@
 //! Paths of types, as `growth` and `diff by path` print them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use barrow_analyzer::{Growth, GrowthPart, Heap, Recording, SnapshotId};
 
-use crate::answer::{Column, Value, record};
+use crate::answer::{Answer, Column, Value, path, record, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::Least;
@@ -79,4 +80,33 @@ pub(crate) fn steps(growth: &Growth<'_>, node: usize) -> Value {
 /// For people: all of the path, of which a terminal shows as much as there is room for.
 pub(crate) fn shown(growth: &Growth<'_>, node: usize) -> Value {
     Value::Path(titles(growth, node))
+}
+
+/// Returns for each of these nodes whether it is a deeper round of a cycle of types than another one of them that is
+/// alike: what it retains is a part of that.
+pub(crate) fn deeper_rounds(
+    growth: &Growth<'_>,
+    nodes: &[usize],
+    are_alike: impl Fn(usize, usize) -> bool,
+) -> Vec<bool> {
+    let once: Vec<_> = nodes.iter().map(|&node| path::once(&growth.path(node))).collect();
+    let depth = |at: usize| growth.nodes()[nodes[at]].depth;
+    let mut first: HashMap<&[GrowthPart<'_>], usize> = HashMap::new();
+    for (at, path) in once.iter().enumerate() {
+        let known = first.entry(path).or_insert(at);
+        if depth(at) < depth(*known) {
+            *known = at;
+        }
+    }
+    let is_deeper = |at: usize| {
+        let outer = first[&once[at][..]];
+        depth(outer) < depth(at) && are_alike(outer, at)
+    };
+    (0..nodes.len()).map(is_deeper).collect()
+}
+
+/// Says how many paths [`deeper_rounds`] are not shown; nothing if there are none.
+pub(crate) fn told(answer: Answer, deeper: usize) -> Answer {
+    let note = format!("{} not shown: deeper rounds of cycles of types", units::counted(deeper as u64, "path"));
+    answer.fact(Column::count("deeper_rounds").for_machines(), deeper).note_if(deeper > 0, note)
 }
