@@ -128,7 +128,7 @@ pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::set_references::{Direction, FieldReferences, ObjectReferences};
 pub use questions::summary::{KindTotals, Source, Summary, by_kind, summary, type_totals, verified_summaries};
-pub use questions::texts::{TextPattern, TextTotals};
+pub use questions::texts::{TextPattern, TextTotals, Texts};
 pub use questions::threads::{ThreadChange, ThreadRoots, Threads};
 pub use questions::type_references::TypeReferences;
 pub use questions::type_steps::TypeStep;

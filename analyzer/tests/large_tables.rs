@@ -85,7 +85,7 @@ fn many_strings_that_are_nearly_equal() {
     });
     let recording = Arc::new(Recording::from_bytes(bytes).unwrap());
     let heap = Heap::new(recording, FIRST, &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
-    let texts = heap.texts(None, &Silent).unwrap();
+    let texts = heap.texts(None, &Silent).unwrap().found;
     assert_eq!(texts.len(), 80_000);
     let wanted = Expression::parse("name ~ *00079998").unwrap();
     let found = heap.find(&[], &wanted, Page { from: ObjectId(0), limit: 5 }, &Silent).unwrap();

@@ -1,7 +1,7 @@
 //! The names and texts of objects, each with the totals of the objects that have it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::KindRole;
@@ -13,6 +13,7 @@ use regex::Regex;
 use crate::error::Result;
 use crate::file::blocks::{map_blocks, places};
 use crate::file::object::dictionary_place;
+use crate::file::tables::Tables;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use barrow_expressions::{ExpressionError, name_pattern};
@@ -52,6 +53,35 @@ pub struct TextTotals {
     pub unmanaged_bytes: u64,
 }
 
+/// The texts of a snapshot, and the objects of which more or other text may be true.
+#[derive(Debug, Clone, Default)]
+pub struct Texts {
+    /// Each text once, in descending order of bytes.
+    pub found: Vec<TextTotals>,
+    /// The objects that are texts without a recorded one, by type, in the order of types. They match no pattern.
+    pub unknown: Vec<(TypeId, u64)>,
+    /// The number of objects whose text ends with the mark of texts that were shortened. Those of one text are equal at
+    /// its beginning only.
+    pub shortened: u64,
+}
+
+/// Types and kinds whose objects are texts in any runtime: a text that none of them has was not recorded, and is not empty.
+const TEXT_TYPES: [&str; 5] = ["java.lang.String", "str", "bytes", "VMString", "String"];
+const TEXT_KINDS: [&str; 3] = ["string", "concatenated string", "sliced string"];
+
+/// Importers shorten no text that is shorter, in bytes.
+const LEAST_SHORTENED: usize = 100;
+
+/// Returns whether a text ends with the mark of texts that were shortened: `…`, `… (5000 characters)`, or
+/// `… (123 bytes left out)`.
+fn is_shortened(text: &str) -> bool {
+    let Some((_, end)) = text.rsplit_once('…').filter(|_| text.len() >= LEAST_SHORTENED) else { return false };
+    let length = end
+        .strip_prefix(" (")
+        .and_then(|end| end.strip_suffix(" characters)").or(end.strip_suffix(" bytes left out)")));
+    end.is_empty() || length.is_some_and(|length| length.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 impl TextTotals {
     /// Shallow and unmanaged sizes together, in bytes.
     #[must_use]
@@ -78,16 +108,25 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
     /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
-    pub fn texts(&self, pattern: Option<&TextPattern>, progress: &dyn Progress) -> Result<Vec<TextTotals>> {
+    pub fn texts(&self, pattern: Option<&TextPattern>, progress: &dyn Progress) -> Result<Texts> {
         let tables = self.recording().tables()?;
+        let all = (0..tables.type_count() as u32).map(TypeId);
+        let are_texts: Vec<bool> = all.map(|id| holds_text(tables, id)).collect();
+        let unknown: Mutex<BTreeMap<TypeId, u64>> = Mutex::default();
         let matching = pattern.map(|pattern| tables.string_answers(|text| pattern.matches(text)));
         let places = places(self.recording(), &[self.snapshot()])?;
         progress.begin("reading texts", self.object_count(), "objects");
         let by_id: Mutex<HashMap<StringId, TextTotals>> = Mutex::default();
         map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
-            let mut of_block = HashMap::new();
-            for (row, text) in columns.names.iter().enumerate() {
-                let Some(text) = *text else { continue };
+            let (mut of_block, mut without) = (HashMap::new(), BTreeMap::new());
+            for row in 0..columns.objects() {
+                let Some(text) = columns.names.get(row).copied().flatten() else {
+                    let type_id = tables.shape(columns.dictionary[dictionary_place(columns, row)]).type_id;
+                    if are_texts[type_id.0 as usize] && self.has(ObjectId(columns.first_object + row as u32)) {
+                        *without.entry(type_id).or_insert(0_u64) += 1;
+                    }
+                    continue;
+                };
                 if matching.as_ref().is_some_and(|matching| !matching.get(text)) {
                     continue;
                 }
@@ -100,6 +139,8 @@ impl Heap {
                     add(&mut of_block, text, one);
                 }
             }
+            let mut unknown = unknown.lock();
+            without.into_iter().for_each(|(type_id, objects)| *unknown.entry(type_id).or_insert(0) += objects);
             let mut by_id = by_id.lock();
             of_block.into_iter().for_each(|(text, totals)| add(&mut by_id, text, totals));
             Ok(())
@@ -112,8 +153,17 @@ impl Heap {
         tables.check_strings()?;
         let mut found: Vec<TextTotals> = by_text.into_values().collect();
         found.par_sort_unstable_by_key(|totals| (std::cmp::Reverse(totals.bytes()), totals.text));
-        Ok(found)
+        let shortened = found.iter().filter(|totals| is_shortened(tables.string(totals.text)));
+        let shortened = shortened.map(|totals| totals.objects).sum();
+        Ok(Texts { found, unknown: unknown.into_inner().into_iter().collect(), shortened })
     }
+}
+
+/// Returns whether objects of a type are texts.
+fn holds_text(tables: &Tables, id: TypeId) -> bool {
+    let kind = tables.kind_name(tables.type_kind(id));
+    tables.kind_role(tables.type_kind(id)) == KindRole::Object
+        && (TEXT_TYPES.contains(&tables.type_name(id)) || TEXT_KINDS.contains(&kind))
 }
 
 /// Adds totals to those of their key.
@@ -121,5 +171,23 @@ fn add<K: std::hash::Hash + Eq>(all: &mut HashMap<K, TextTotals>, key: K, totals
     match all.entry(key) {
         Entry::Occupied(mut known) => known.get_mut().add(&totals),
         Entry::Vacant(new) => drop(new.insert(totals)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortened_texts_end_with_a_mark() {
+        let long = "x".repeat(1024);
+        let marks = [("…", true), ("… (5000 characters)", true), ("… (123 bytes left out)", true)];
+        for (mark, is_mark) in
+            marks.into_iter().chain([("", false), ("… (a few characters)", false), ("… and more", false)])
+        {
+            assert_eq!(is_shortened(&format!("{long}{mark}")), is_mark, "{mark}");
+            // A text of the program.
+            assert!(!is_shortened(&format!("Loading{mark}")), "{mark}");
+        }
     }
 }

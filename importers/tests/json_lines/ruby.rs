@@ -221,7 +221,7 @@ fn many_strings_that_are_nearly_equal() {
     assert!(recorded.recording.length_bytes() < 1 << 20, "{}", recorded.recording.length_bytes());
     assert_eq!(barrow_analyzer::verify(&recorded.recording, &Silent).expect("verified").problems, []);
     let heap = recorded.into_heap();
-    let texts = heap.texts(None, &Silent).expect("texts");
+    let texts = heap.texts(None, &Silent).expect("texts").found;
     assert_eq!(texts.len(), 100_000);
     let tables = heap.recording().tables().expect("tables");
     assert!(texts.iter().any(|of| tables.string(of.text).starts_with("00099999 row")));

@@ -226,9 +226,11 @@ fn constants_say_what_they_are() {
     let names: Vec<_> = hidden.map(|object| (object.own_name.as_deref(), object.references.len())).collect();
     // Programs never see the hole.
     for text in texts {
-        let asked = Expression::parse(&format!(".{text} = null")).expect("an expression");
-        let (found, _) = recorded.heap().select(&[], &asked, &Silent).expect("a field");
-        assert_eq!(found.len() == 1, ["null", "undefined"].contains(&text), "{text}");
+        for nothing in ["null", "undefined"] {
+            let asked = Expression::parse(&format!(".{text} = {nothing}")).expect("an expression");
+            let (found, _) = recorded.heap().select(&[], &asked, &Silent).expect("a field");
+            assert_eq!(found.len() == 1, text == nothing, "{text} {nothing}");
+        }
     }
     let expected = ["system / Map", "true", "false", "null", "system / Oddball", "undefined"];
     assert_eq!(names, expected.map(|name| (Some(name), if name == "system / Map" { 5 } else { 3 })));
@@ -357,6 +359,78 @@ fn values_are_those_that_the_program_prints() {
     found.sort_unstable();
     assert_eq!(found, printed);
     assert_eq!(found.len(), 12);
+}
+
+/// Takes a snapshot of fields of every sort, and prints how many pass each test. A small integer is in it only with
+/// numeric values.
+const NOTHINGS: &str = r#"
+const kept = [];
+class Case { constructor(number) { this.number = `case ${number}`; } }
+const values = [null, undefined, 0, 7, 0.5, NaN, "", "null", "undefined", false, true, {}, []];
+for (let number = 0; number < 300; number++) {
+  const one = new Case(number);
+  const at = number % (values.length + 1);
+  if (at < values.length) one.f = values[at];
+  kept.push(one);
+}
+require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: NUMERIC });
+const seen = (one) => "f" in one && (NUMERIC || !Number.isInteger(one.f));
+const tell = (test, passes) => console.log(`${test}|${kept.filter((one) => seen(one) && passes(one.f)).length}`);
+tell(".f = null", (f) => f === null);
+tell(".f != null", (f) => f !== null);
+tell(".f = undefined", (f) => f === undefined);
+tell(".f != undefined", (f) => f !== undefined);
+tell(".f = unknown", () => false);
+tell(".f != unknown", () => true);
+tell('.f = ""', (f) => f === "");
+tell('.f = "undefined"', (f) => f === "undefined");
+tell(".f = false", (f) => f === false);
+if (NUMERIC) {
+  tell(".f = 0", (f) => f === 0);
+  tell(".f > 0", (f) => typeof f === "number" && f > 0);
+}
+"#;
+
+#[test]
+fn null_undefined_and_no_field_are_told_apart_as_the_program_does() {
+    for is_numeric in ["true", "false"] {
+        let Some((recorded, printed)) = run(&NOTHINGS.replace("NUMERIC", is_numeric)) else { return };
+        let heap = recorded.heap();
+        let count = |text: &str| {
+            let asked = Expression::parse(&format!("type = Case and {text}")).expect("an expression");
+            heap.select(&[], &asked, &Silent).unwrap_or_else(|error| panic!("{text}: {error}")).0.len()
+        };
+        assert!(printed.lines().count() >= 9);
+        for line in printed.lines() {
+            let (test, passing) = line.split_once('|').expect("a test and a count");
+            assert_eq!(count(test).to_string(), passing, "{test} with numeric values: {is_numeric}");
+        }
+    }
+}
+
+#[test]
+fn texts_that_a_dump_lacks_are_counted_and_not_empty() {
+    let mut dump = Dump::default();
+    let holder = dump.node("object", "Holder", 1, 24);
+    let texts = [
+        ("string", "".to_owned()),
+        ("string", "short …".to_owned()),
+        ("string", "x".repeat(1024)),
+        ("sliced string", "(sliced string)".to_owned()),
+        ("sliced string", "(sliced string)".to_owned()),
+        ("object", "no text".to_owned()),
+    ];
+    for (at, (kind, text)) in texts.iter().enumerate() {
+        let node = dump.node(kind, text, 0, 24);
+        dump.edge(holder, "property", &format!("p{at}"), node);
+    }
+    let recorded = record(dump.text(Version::Now).as_bytes()).expect("a whole dump");
+    let texts = recorded.heap().texts(None, &Silent).expect("texts");
+    let tables = recorded.recording.tables().expect("tables");
+    let unknown: Vec<_> = texts.unknown.iter().map(|&(id, objects)| (tables.type_name(id), objects)).collect();
+    assert_eq!((unknown, texts.shortened), (vec![("(sliced string)", 2)], 1));
+    let empty = texts.found.iter().filter(|of| tables.string(of.text).is_empty());
+    assert_eq!(empty.map(|of| of.objects).sum::<u64>(), 1);
 }
 
 /// Allocates objects before the tracking of allocations begins, after the first sample, and later.

@@ -1,6 +1,6 @@
 //! `strings`: the texts of a program.
 
-use barrow_analyzer::{TextPattern, TextTotals};
+use barrow_analyzer::{Tables, TextPattern, TextTotals, Texts, TypeId};
 
 use crate::tables::label;
 
@@ -12,6 +12,9 @@ pub(super) const COMMAND: Command = Command {
     example: "strings /^http/",
     ..Command::new("strings", include_str!("../../verbs/strings.md"), Group::Objects, run)
 };
+
+/// Types that a note names.
+const SHOWN_TYPES: usize = 3;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
@@ -26,7 +29,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let pattern = pattern.map(TextPattern::parse).transpose().map_err(|error| QueryError::usage(error.to_string()))?;
     let snapshot = ask.snapshot()?;
     let heap = ask.heap(snapshot)?;
-    let found = heap.texts(pattern.as_ref(), &ask.meter())?;
+    let Texts { found, unknown, shortened } = heap.texts(pattern.as_ref(), &ask.meter())?;
     let tables = heap.recording().tables()?;
     let table = table!("rows", &found, |one| {
         ask.context.check()?;
@@ -42,16 +45,38 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("objects"), sum(&found, |one| one.objects))
         .fact(Column::bytes("shallow_bytes"), sum(&found, |one| one.heap_bytes))
         .fact(Column::bytes("unmanaged_bytes"), sum(&found, |one| one.unmanaged_bytes))
+        .fact(Column::count("unknown").for_machines(), unknown.iter().map(|(_, objects)| objects).sum::<u64>())
+        .fact(Column::count("shortened").for_machines(), shortened)
         .table(table)
         .exact();
     if found.is_empty() {
-        let all = if pattern.is_some() { heap.texts(None, &ask.meter())?.len() } else { 0 };
+        let all = if pattern.is_some() { heap.texts(None, &ask.meter())?.found.len() } else { 0 };
         answer = answer.note(match all {
             0 => "no object of this snapshot has a text or a name that was recorded".to_owned(),
             all => format!("none of {} matches", units::counted(all as u64, "text")),
         });
     }
-    Ok(more::first_page(ask, answer, ask.page_rows()))
+    Ok(more::first_page(ask, with_gaps(answer, tables, &unknown, shortened), ask.page_rows()))
+}
+
+/// Says of how many objects a text is unknown, or known only in part.
+fn with_gaps(answer: Answer, tables: &Tables, unknown: &[(TypeId, u64)], shortened: u64) -> Answer {
+    let mut by_type = unknown.to_vec();
+    by_type.sort_by_key(|&(_, objects)| std::cmp::Reverse(objects));
+    let named = by_type.iter().take(SHOWN_TYPES);
+    let mut named: Vec<String> =
+        named.map(|&(id, objects)| format!("{} of {}", units::grouped(objects), tables.type_title(id))).collect();
+    if by_type.len() > SHOWN_TYPES {
+        named.push(units::counted((by_type.len() - SHOWN_TYPES) as u64, "other type"));
+    }
+    let all = units::counted(unknown.iter().map(|(_, objects)| objects).sum(), "object");
+    let answer = answer.note_if(
+        !unknown.is_empty(),
+        format!("the texts of {all} are unknown, since they were not recorded: {}; no row has them", named.join(", ")),
+    );
+    let objects = units::counted(shortened, "object");
+    let text = format!("of {objects} only the beginning is known, up to the `…`: those of one row may differ after it");
+    answer.note_if(shortened > 0, text)
 }
 
 fn sum(texts: &[TextTotals], of: fn(&TextTotals) -> u64) -> u64 {
