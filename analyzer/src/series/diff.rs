@@ -129,7 +129,7 @@ impl Amounts {
     }
 
     /// Adds `other`; sums are modulo 2^64, as in the file.
-    fn add(&mut self, other: &Amounts) {
+    pub fn add(&mut self, other: &Amounts) {
         self.objects = self.objects.wrapping_add(other.objects);
         self.heap_bytes = self.heap_bytes.wrapping_add(other.heap_bytes);
         self.unmanaged_bytes = self.unmanaged_bytes.wrapping_add(other.unmanaged_bytes);
@@ -137,7 +137,9 @@ impl Amounts {
         self.retained_bytes = retained.map(|(bytes, more)| bytes.saturating_add(more));
     }
 
-    fn sum<'s>(all: impl Iterator<Item = &'s Amounts>) -> Self {
+    /// Sums of amounts, modulo 2^64 as in the file. The retained size of the sum is unknown.
+    #[must_use]
+    pub fn sum<'s>(all: impl Iterator<Item = &'s Amounts>) -> Self {
         let mut sum = Amounts::default();
         all.for_each(|amounts| sum.add(amounts));
         sum

@@ -82,7 +82,7 @@ fn of_objects(
     kinds: &[KindId],
     expression: &Expression,
 ) -> Result<Reply, QueryError> {
-    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
+    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by, Total::named)?;
     let numbers = ObjectNumbers::of(shown.aggregates)?;
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
@@ -117,7 +117,7 @@ fn of_objects(
     }
     let is_absent = |held: &Held| *held == Held::Missing;
     if found.groups.iter().any(|group| found.held(group).iter().any(is_absent)) {
-        answer = found::with_lost_numbers(answer, ask)?;
+        answer = found::with_lost_numbers(answer, heap.recording())?;
     }
     if set.is_empty() {
         answer = answer.note("no object matches");

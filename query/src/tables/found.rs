@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, SnapshotId, Tables,
+    AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, Recording, SnapshotId,
+    Tables,
 };
 
 use crate::answer::{Answer, Column, Table, table, units, visible};
@@ -11,6 +12,7 @@ use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::error::QueryError;
 use crate::language::{kinds::leading_kind, names};
+use crate::session::sets::Scope;
 use crate::session::state::State;
 use crate::tables::{held, label};
 
@@ -27,8 +29,12 @@ pub(crate) fn kinds_and_expression_or_all(
     if arguments.words().len() > first {
         return kinds_and_expression(state, snapshot, arguments, first);
     }
-    let all = Expression::parse_with("", &state.scope(snapshot));
-    Ok((Vec::new(), all.map_err(|error| pointed_at("", &error, EXPRESSIONS))?))
+    Ok((Vec::new(), all(&state.scope(snapshot))?))
+}
+
+/// The expression that every object matches.
+pub(crate) fn all(scope: &Scope<'_>) -> Result<Expression, QueryError> {
+    Expression::parse_with("", scope).map_err(|error| pointed_at("", &error, EXPRESSIONS))
 }
 
 /// Reads `[KIND] [EXPR]` from the words from `first` on: one of them, or both. Without an expression
@@ -43,9 +49,9 @@ pub(crate) fn kinds_and_expression(
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
-    let (kinds, expression) = read(state, snapshot, arguments, first)?;
     let recording = state.recording()?;
     let tables = recording.tables()?;
+    let (kinds, expression) = read(tables, &state.scope(snapshot), arguments, first)?;
     match expression.unknown_types(tables).first() {
         None => Ok((kinds, expression)),
         Some(name) => {
@@ -59,13 +65,13 @@ pub(crate) fn kinds_and_expression(
     }
 }
 
-fn read(
-    state: &State,
-    snapshot: SnapshotId,
+/// The same where types need not be known.
+pub(crate) fn read(
+    tables: &Tables,
+    scope: &Scope<'_>,
     arguments: &Arguments,
     first: usize,
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
-    let recording = state.recording()?;
     let words = arguments.words();
     let words = &words[first.min(words.len())..];
     let whole = arguments.expression(first);
@@ -74,12 +80,11 @@ fn read(
         && word.contains(char::is_whitespace)
         && inner.words().len() > 1
     {
-        return read(state, snapshot, &inner, 0);
+        return read(tables, scope, &inner, 0);
     }
-    let scope = state.scope(snapshot);
-    let of_all = Expression::parse_with(&whole, &scope)
+    let of_all = Expression::parse_with(&whole, scope)
         .map_err(|error| (error.position, pointed_at(&whole, &error, EXPRESSIONS)));
-    let kinds = match leading_kind(recording.tables()?, words) {
+    let kinds = match leading_kind(tables, words) {
         Ok(kinds) => kinds,
         // A name that is neither a kind nor anything else, or no word at all.
         Err(unknown) => {
@@ -87,12 +92,12 @@ fn read(
             return match of_all {
                 Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
-                _ => Err(named_type(&whole, recording.tables()?).unwrap_or(unknown)),
+                _ => Err(named_type(&whole, tables).unwrap_or(unknown)),
             };
         }
     };
     let rest = arguments.expression(first + kinds.words);
-    match (Expression::parse_with(&rest, &scope), of_all) {
+    match (Expression::parse_with(&rest, scope), of_all) {
         (Ok(expression), _) => Ok((kinds.ids, expression)),
         (Err(_), Ok(expression)) => Ok((Vec::new(), expression)),
         (Err(error), Err((position, of_all))) => {
@@ -172,13 +177,23 @@ pub(crate) fn with_exactness(
 }
 
 /// Adds a note if the recording lacks the texts, interfaces, superclasses or keys that the expression tests.
-pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
-    let recording = state.recording()?;
+pub(crate) fn with_gaps(answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
+    with_gaps_of(answer, state, &*state.recording()?, || state.heap(state.snapshot()?), expression)
+}
+
+/// The same for a snapshot of any recording.
+pub(crate) fn with_gaps_of(
+    mut answer: Answer,
+    state: &State,
+    recording: &Recording,
+    heap: impl Fn() -> Result<Arc<Heap>, QueryError>,
+    expression: &Expression,
+) -> Result<Answer, QueryError> {
     if expression.asks_for_texts() && !recording.has_contents()? {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
     for path in expression.keyed_paths() {
-        let objects = state.heap(state.snapshot()?)?.unknown_under(path, &state.meter())?;
+        let objects = heap()?.unknown_under(path, &state.meter())?;
         if objects > 0 {
             let objects = units::counted(objects, "object");
             answer =
@@ -195,8 +210,8 @@ pub(crate) fn with_gaps(mut answer: Answer, state: &State, expression: &Expressi
 }
 
 /// Adds a note if a field that holds a number looks as if there was none.
-pub(crate) fn with_lost_numbers(answer: Answer, state: &State) -> Result<Answer, QueryError> {
-    Ok(answer.note_if(state.recording()?.lacks_numbers()?, LOST_NUMBERS))
+pub(crate) fn with_lost_numbers(answer: Answer, recording: &Recording) -> Result<Answer, QueryError> {
+    Ok(answer.note_if(recording.lacks_numbers()?, LOST_NUMBERS))
 }
 
 /// The note where numbers look as if there was no field.

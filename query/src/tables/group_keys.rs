@@ -6,21 +6,24 @@ use barrow_analyzer::{GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId,
 
 use crate::answer::{Absence, Column, Unit, Value};
 use crate::attributes;
-use crate::attributes::totals::Total;
 use crate::command::Command;
 use crate::error::QueryError;
 use crate::language::field;
 use crate::tables::held;
 
-/// The keys and the order of groups, from the words that follow `by`.
-pub(crate) fn keys_and_order(command: &Command, by: &[String]) -> Result<(Vec<GroupKey>, Total), QueryError> {
-    let (mut keys, mut order) = (Vec::new(), Total::Size);
+/// The keys and the order of groups, from the words that follow `by`. `ordering` is what orders groups, by its name.
+pub(crate) fn keys_and_order<T: Default>(
+    command: &Command,
+    by: &[String],
+    ordering: fn(&str) -> Option<T>,
+) -> Result<(Vec<GroupKey>, T), QueryError> {
+    let (mut keys, mut order) = (Vec::new(), T::default());
     for word in by.iter().flat_map(|words| field::listed(words)) {
         let key = match word.starts_with('.') {
             true => Some(GroupKey::Field(field::typed(word)?)),
             false => attributes::named(word).and_then(|attribute| attribute.group.clone()),
         };
-        match (key, Total::named(word)) {
+        match (key, ordering(word)) {
             (Some(key), _) if keys.contains(&key) => {}
             (Some(key), _) => keys.push(key),
             (None, Some(named)) => order = named,

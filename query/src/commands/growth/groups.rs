@@ -1,8 +1,6 @@
 //! `growth EXPR by KEY`: which groups of objects grow.
 
-use std::collections::BTreeMap;
-
-use barrow_analyzer::{AnalyzerError, Expression, GroupKey, Judgement, KindId, SnapshotId};
+use barrow_analyzer::{Amounts, GroupKey, Judgement};
 
 use crate::answer::{Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
@@ -14,24 +12,17 @@ use crate::commands::more;
 use crate::error::QueryError;
 use crate::language::request::Request;
 use crate::language::selection;
-use crate::session::state::State;
+use crate::tables::each_snapshot::EachSnapshot;
+use crate::tables::group_series::{self, GroupSeries};
 use crate::tables::{found, group_keys, growth_series, series, type_path};
 
 use super::{COMMAND, about, list};
 
 /// A group over the snapshots. Where it is not there, it has nothing.
-struct GroupSeries {
+struct Group {
     keys: Vec<Value>,
     bytes: Vec<u64>,
     objects: Vec<u64>,
-}
-
-/// The objects of each snapshot, their keys, and the size that is judged.
-struct Asked {
-    kinds: Vec<KindId>,
-    expression: Expression,
-    keys: Vec<GroupKey>,
-    order: Total,
 }
 
 /// What may follow `by`.
@@ -51,7 +42,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     let ranges = usize::from(words.first().is_some_and(|word| selection::is_range(word)));
     let (snapshots, is_repeated) = growth_series::snapshots(ask, &*ask.recording()?, &words[..ranges])?;
     let request = Request::of(&arguments.only(&(ranges..words.len()).collect::<Vec<_>>()));
-    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by)?;
+    let (keys, order) = group_keys::keys_and_order(&COMMAND, &request.by, Total::named)?;
     if order == Total::Count {
         return Err(QueryError::usage("growth is one of bytes: `by size`, `by unmanaged` or `by retained`"));
     }
@@ -60,8 +51,13 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
         let message = format!("it names objects of snapshot {only}, and growth is about all snapshots");
         return Err(QueryError::usage(message));
     }
-    let asked = Asked { kinds, expression, keys, order };
-    let (groups, is_exact) = groups(ask, &snapshots, &asked)?;
+    let each = EachSnapshot::of_recording(&ask.recording()?, &snapshots, kinds, expression);
+    let (groups, is_exact) = group_series::group_series(ask, &each, &keys, order == Total::Retained)?;
+    let groups = groups.into_iter().map(|GroupSeries { keys, amounts }| {
+        let (bytes, objects) = amounts.iter().map(|amounts| (bytes(order, amounts), amounts.objects)).unzip();
+        Group { keys, bytes, objects }
+    });
+    let groups: Vec<Group> = groups.collect();
     let sums = (0..snapshots.len()).map(|at| groups.iter().map(|group| group.bytes[at]).fold(0, u64::wrapping_add));
     let least = sums.max().unwrap_or(0) as f64 * type_path::least_share(&arguments)?;
     let (all, mut unchanged, mut small) = (groups.len(), 0_u64, 0_u64);
@@ -89,7 +85,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
         .fact(Column::count("groups"), all)
         .fact(Column::count("small_groups").for_machines(), small)
         .fact(Column::count("unchanged_groups").for_machines(), unchanged)
-        .table(table(&asked, &judged))
+        .table(table(&keys, order, &judged))
         .note(note);
     for (count, why) in [(small, "were always small (`--min`)"), (unchanged, "hardly changed")] {
         if count > 0 {
@@ -102,73 +98,31 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
     }
-    answer = found::with_gaps(found::said(answer, is_exact), ask, &asked.expression)?;
+    answer = found::with_gaps(found::said(answer, is_exact), ask, &each.expression)?;
     Ok(more::first_page(ask, answer, ask.ranking_rows(request.rows).max(1)))
 }
 
 /// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
 const LEAST_CHANGE: f64 = 0.2;
 
-/// All groups with their sizes in each snapshot, and whether these are exact.
-fn groups(state: &State, snapshots: &[SnapshotId], asked: &Asked) -> Result<(Vec<GroupSeries>, bool), QueryError> {
-    let (recording, meter) = (state.recording()?, state.meter());
-    let mut series: BTreeMap<String, GroupSeries> = BTreeMap::new();
-    let (mut is_exact, mut has_field, mut no_field) = (true, false, None);
-    for (column, &snapshot) in snapshots.iter().enumerate() {
-        let heap = type_path::heap(state, &recording, snapshot)?;
-        let (set, _) = match heap.select(&asked.kinds, &asked.expression, &meter) {
-            // Names of fields may be those of references, and not every snapshot has the same.
-            Err(error @ AnalyzerError::NoField { .. }) => {
-                no_field = Some(error);
-                continue;
-            }
-            selected => selected?,
-        };
-        has_field = true;
-        is_exact &= heap.matches_exactly(&asked.expression, &meter)?;
-        if set.is_empty() {
-            continue;
-        }
-        let found = heap.groups(&set, &asked.keys, &meter)?;
-        let retained = if asked.order == Total::Retained { Some(found.retained(&meter)?) } else { None };
-        is_exact &= retained.as_ref().is_none_or(|retained| retained.are_exact);
-        let lines = group_keys::lines(&found, &heap, &meter)?;
-        let cells = group_keys::cells(&asked.keys, &found, &lines, &heap)?;
-        for (at, (group, keys)) in found.groups.iter().zip(cells).enumerate() {
-            let keys: Vec<Value> = keys.into_iter().map(without_number).collect();
-            let series = series.entry(format!("{keys:?}")).or_insert_with(|| {
-                let none = vec![0; snapshots.len()];
-                GroupSeries { keys, bytes: none.clone(), objects: none }
-            });
-            let retained = retained.as_ref().map(|retained| retained.groups[at]);
-            let bytes = asked.order.of(&group_keys::totals([group].into_iter()), retained);
-            series.bytes[column] = series.bytes[column].wrapping_add(bytes);
-            series.objects[column] += group.objects;
-        }
-    }
-    match no_field.filter(|_| !has_field) {
-        Some(error) => Err(error.into()),
-        None => Ok((series.into_values().collect(), is_exact)),
+/// The size that is judged.
+fn bytes(order: Total, amounts: &Amounts) -> u64 {
+    match order {
+        Total::Retained => amounts.retained_bytes.unwrap_or(0),
+        Total::Unmanaged => amounts.unmanaged_bytes,
+        Total::Size | Total::Count => amounts.heap_bytes,
     }
 }
 
-/// A key that means the same in every snapshot: an object without its number, by its type and name.
-fn without_number(key: Value) -> Value {
-    match key {
-        Value::Object { text, .. } => text.split_once(' ').map_or(text.as_str(), |(_, named)| named).into(),
-        key => key,
-    }
-}
-
-fn table(asked: &Asked, judged: &[(Judgement, GroupSeries)]) -> Table {
-    let keys: Vec<Vec<Value>> = judged.iter().map(|(_, group)| group.keys.clone()).collect();
-    let (key, first, last) = match asked.order {
+fn table(keys: &[GroupKey], order: Total, judged: &[(Judgement, Group)]) -> Table {
+    let cells: Vec<Vec<Value>> = judged.iter().map(|(_, group)| group.keys.clone()).collect();
+    let (key, first, last) = match order {
         Total::Retained => ("retained_bytes", "first_retained_bytes", "last_retained_bytes"),
         Total::Unmanaged => ("unmanaged_bytes", "first_unmanaged_bytes", "last_unmanaged_bytes"),
         _ => ("shallow_bytes", "first_shallow_bytes", "last_shallow_bytes"),
     };
     table!("rows", judged, |(judgement, group)| {
-        ..group_keys::columns(&asked.keys, &keys) => group.keys.clone(),
+        ..group_keys::columns(keys, &cells) => group.keys.clone(),
         Column::nested(key).for_machines() => list(group.bytes.iter().copied()),
         Column::nested("objects").for_machines() => list(group.objects.iter().copied()),
         Column::bytes(first).called("first").secondary() => group.bytes.first().copied(),
