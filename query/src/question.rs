@@ -118,14 +118,18 @@ impl Question {
             Sink::File(_) => Touches::WRITES_FILES,
             Sink::Command(_) => Touches::RUNS_PROGRAMS,
         };
-        let is_file = |word: &String| match self.command.name {
+        let words = self.arguments.words();
+        let is_other = |operand: Operand| matches!(operand, Operand::Other(..));
+        let names_file = match self.command.name {
             // A program may be called `./sort`: the recording tells, and `compare` checks before it reads a file.
-            "compare" => commands::is_recording_by_name(word),
-            _ => matches!(Operand::named(word), Some(Operand::Other(..))),
+            "compare" => words.iter().any(|word| commands::is_recording_by_name(word)),
+            // An expression follows, in which types may look like files.
+            "diff" => Operand::leading(&words).into_iter().any(is_other),
+            _ => words.iter().filter_map(|word| Operand::named(word)).any(is_other),
         };
         let mut touches = self.command.touches;
         // A question about a recording reads other files only if its words name some.
-        if self.command.subject == Subject::Recording && !self.arguments.words().iter().any(is_file) {
+        if self.command.subject == Subject::Recording && !names_file {
             touches = touches.except(Touches::READS_FILES);
         }
         touches | self.arguments.flags.touches() | sink

@@ -5,19 +5,26 @@ use std::sync::Arc;
 use barrow_analyzer::{Side, SnapshotId, TypeTotals, diff};
 use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_wall_ns};
 
+use crate::arguments::Arguments;
+use crate::attributes;
 use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
+use crate::language::request::Request;
 use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
 use crate::tables::path_change;
 use crate::tables::process_change;
 
-use super::{more, prelude::*};
+use super::{list, more, prelude::*};
+
+mod groups;
+mod merged_paths;
+mod rows;
 
 pub(super) const COMMAND: Command = Command {
-    arguments: "[A] [B] [KIND] [by type|kind|path|object|class|command] [by size|shallow|unmanaged|count|retained] [--classes FILE]",
+    arguments: "[A] [B] [[KIND] EXPR] [by type|kind|path|object|KEY[,KEY]..|class|command] [by size|shallow|unmanaged|count|retained] [of COLUMN[, COLUMN]..] [--classes FILE]",
     orders,
     example: "diff 0 last objects by count",
     flags: &["--classes", "--min"],
@@ -28,42 +35,59 @@ pub(super) const COMMAND: Command = Command {
 
 /// What may follow `by`.
 fn orders(_: &[Content]) -> Vec<&'static str> {
-    ["path", "object", "type", "kind"].into_iter().chain(Measure::words()).collect()
+    let keys = attributes::group_words().into_iter().filter(|word| !["type", "kind"].contains(word));
+    ["path", "object", "type", "kind"].into_iter().chain(Measure::words()).chain(keys).collect()
 }
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
     let operands = leading_operands(&words)?;
-    let rest = &words[operands.len()..];
     if ask.recording()?.has_processes() && ask.snapshots()?.is_empty() {
-        return of_processes(ask, &operands, rest);
+        return of_processes(ask, &operands, &words[operands.len()..]);
     }
     let (before, after) = compared(ask, &operands)?;
-    if rest == ["by", "path"] {
-        let mut answer = path_change::answer(ask, [&before, &after], &ask.arguments)?;
-        answer.lost = lost(&[&before, &after]);
-        return Ok(more::first_page(ask, answer, ask.page_rows()));
-    }
-    if rest == ["by", "object"] && ask.arguments.flags.min.is_none() {
-        let answer = object_change::answer(ask, [&before, &after])?;
-        return Ok(more::first_page(ask, answer, ask.page_rows()));
-    }
-    if ask.arguments.flags.min.is_some() {
-        return Err(QueryError::usage("--min is for `diff A B by path`"));
-    }
-    let names = kind_names(&before, &after)?;
-    let choice = choice(&names, rest, operands.len())?;
+    let rest = ask.arguments.only(&(operands.len()..words.len()).collect::<Vec<_>>()).divided();
+    let reply = of_snapshots(ask, [&before, &after], &rest).map_err(|error| match error {
+        QueryError::Usage { message } if operands.len() < 2 && message.contains("is no kind of this recording") => {
+            let word = rest.words().into_iter().next().unwrap_or_default();
+            QueryError::usage(format!("`{word}` names no snapshot and no file, and {message}"))
+        }
+        error => error,
+    })?;
+    Ok(reply.map(|answer| Answer { lost: lost(&[&before, &after]), ..answer }))
+}
+
+/// Compares two snapshots in the way that the words after them ask for.
+fn of_snapshots(ask: &Ask, sides: [&Compared; 2], rest: &Arguments) -> Result<Reply, QueryError> {
+    let flags = &rest.flags;
+    let is_list = list::place_of_columns(rest).is_some();
+    let request = Request::of(rest);
+    let by: Vec<&str> = request.by.iter().map(String::as_str).collect();
+    let answer = match by[..] {
+        ["path"] if !is_list && request.rest.words().is_empty() => path_change::answer(ask, sides, rest)?,
+        ["path"] if !is_list => merged_paths::answer(ask, sides, &request.rest)?,
+        _ if flags.min.is_some() => return Err(QueryError::usage("--min is for `diff A B by path`")),
+        _ if is_list => return rows::compare(ask, sides, rest),
+        ["object"] if request.rest.words().is_empty() => object_change::answer(ask, sides)?,
+        _ => match choice(&kind_names(sides)?, &request)? {
+            Some(choice) => types(ask, sides, choice)?,
+            None => groups::answer(ask, sides, &request)?,
+        },
+    };
+    Ok(more::first_page(ask, answer, ask.page_rows()))
+}
+
+/// Compares types or kinds.
+fn types(ask: &Ask, sides: [&Compared; 2], choice: Choice<'_>) -> Result<Answer, QueryError> {
     if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
         return Err(QueryError::usage("what kinds retain overlaps; try `by retained` without `by kind`"));
     }
-    let (old, new) = (sized(ask, &before, choice.measure)?, sized(ask, &after, choice.measure)?);
-    let mut diff = diff(old.side(&before), new.side(&after))?;
+    let [old, new] = [sized(ask, sides[0], choice.measure)?, sized(ask, sides[1], choice.measure)?];
+    let mut diff = diff(old.side(sides[0]), new.side(sides[1]))?;
     if let Some(kind) = choice.kind {
         diff = diff.of_kind(kind);
     }
-    let mut answer = comparison::answer([&before, &after], &diff, choice).with_exactness(old.is_exact && new.is_exact);
-    answer.lost = lost(&[&before, &after]);
-    Ok(more::first_page(ask, answer, ask.page_rows()))
+    Ok(comparison::answer(sides, &diff, choice).with_exactness(old.is_exact && new.is_exact))
 }
 
 /// Compares this recording of processes with another one.
@@ -143,7 +167,7 @@ fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
             "diff takes two snapshots, not all between them: `diff {first} {last}`"
         )));
     }
-    let operands: Vec<Operand> = words.iter().map_while(|word| Operand::named(word)).collect();
+    let operands = Operand::leading(words);
     match operands.len() {
         0..=2 => Ok(operands),
         _ => Err(COMMAND.refuses(&words[2])),
@@ -175,7 +199,7 @@ fn before_selected(state: &State) -> Result<SnapshotId, QueryError> {
 }
 
 /// The kinds of both recordings, each name once.
-fn kind_names<'a>(before: &'a Compared, after: &'a Compared) -> Result<Vec<&'a str>, QueryError> {
+fn kind_names<'a>([before, after]: [&'a Compared; 2]) -> Result<Vec<&'a str>, QueryError> {
     let mut names = kinds::names(before.recording.tables()?);
     if !Arc::ptr_eq(&before.recording, &after.recording) {
         let more = kinds::names(after.recording.tables()?);
@@ -185,40 +209,35 @@ fn kind_names<'a>(before: &'a Compared, after: &'a Compared) -> Result<Vec<&'a s
     Ok(names)
 }
 
-/// Reads `[KIND] [by type|kind] [by MEASURE]`, which follow `operands` snapshots.
-fn choice<'a>(kinds: &[&'a str], words: &[String], operands: usize) -> Result<Choice<'a>, QueryError> {
+/// Reads `[KIND] [by type|kind] [by MEASURE]`. `None` if the words are an expression, or name other keys.
+fn choice<'a>(kinds: &[&'a str], request: &Request) -> Result<Option<Choice<'a>>, QueryError> {
     let mut choice = Choice::default();
-    let mut words = words;
-    if let Some(word) = words.first().filter(|word| *word != "by") {
-        let named = kinds::leading_name(kinds, words).map_err(|error| match operands {
-            2 => error,
-            _ => QueryError::usage(format!("`{word}` names no snapshot and no file, and {error}")),
-        })?;
-        choice.kind = named.0;
-        words = &words[named.1..];
+    let words = request.rest.words();
+    if let Some(rows) = request.rows {
+        return Err(COMMAND.refuses(&rows.to_string()));
+    }
+    if words.last().is_some_and(|word| word == "by") {
+        return Err(COMMAND.refuses("by"));
+    }
+    if !words.is_empty() {
+        match kinds::leading_name(kinds, &words) {
+            Ok((kind, count)) if count == words.len() => choice.kind = kind,
+            _ => return Ok(None),
+        }
     }
     let (mut grouping, mut measure) = (None, None);
-    for pair in words.chunks(2) {
-        match pair {
-            [by, name] if by == "by" => match (name.as_str(), Measure::named(name)) {
-                ("type", _) if grouping.is_none() => grouping = Some(Grouping::Type),
-                ("kind", _) if grouping.is_none() => grouping = Some(Grouping::Kind),
-                (_, Some(named)) if measure.is_none() => measure = Some(named),
-                ("type" | "kind", _) | (_, Some(_)) => return Err(COMMAND.refuses(&format!("by {name}"))),
-                (_, None) => {
-                    return Err(QueryError::usage(format!(
-                        "there is no order `{name}`; try `by size`, `by shallow`, `by unmanaged`, `by count` or \
-                         `by retained`, and `by type` or `by kind`; or `by path` and `by object` alone"
-                    )));
-                }
-            },
-            [word, ..] => return Err(COMMAND.refuses(word)),
-            [] => {}
+    for name in &request.by {
+        match (name.as_str(), Measure::named(name)) {
+            ("type", _) if grouping.is_none() => grouping = Some(Grouping::Type),
+            ("kind", _) if grouping.is_none() => grouping = Some(Grouping::Kind),
+            (_, Some(named)) if measure.is_none() => measure = Some(named),
+            ("type" | "kind", _) | (_, Some(_)) => return Err(COMMAND.refuses(&format!("by {name}"))),
+            (_, None) => return Ok(None),
         }
     }
     choice.grouping = grouping.unwrap_or_default();
     choice.measure = measure.unwrap_or_default();
-    Ok(choice)
+    Ok(Some(choice))
 }
 
 /// Says which files that were opened for this are damaged.
@@ -233,31 +252,37 @@ fn lost(sides: &[&Compared]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn chosen(line: &str) -> Result<(Option<&'static str>, Grouping, Measure), String> {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let choice = choice(&["object", "type object", "frame"], &words, 1).map_err(|error| error.to_string())?;
-        Ok((choice.kind, choice.grouping, choice.measure))
+    fn chosen(line: &str) -> Result<Option<(Option<&'static str>, Grouping, Measure)>, String> {
+        let request = Request::of(&Arguments::of_text(line).unwrap());
+        let choice = choice(&["object", "type object", "frame"], &request).map_err(|error| error.to_string())?;
+        Ok(choice.map(|choice| (choice.kind, choice.grouping, choice.measure)))
     }
 
     #[test]
     fn kind_grouping_and_measure_may_all_be_named() {
-        assert_eq!(chosen(""), Ok((None, Grouping::Type, Measure::Size)));
-        assert_eq!(chosen("frames by count"), Ok((Some("frame"), Grouping::Type, Measure::Count)));
+        let chosen = |line| chosen(line).unwrap().unwrap();
+        assert_eq!(chosen(""), (None, Grouping::Type, Measure::Size));
+        assert_eq!(chosen("frames by count"), (Some("frame"), Grouping::Type, Measure::Count));
         assert_eq!(chosen("type objects by kind by shallow"), {
-            Ok((Some("type object"), Grouping::Kind, Measure::Shallow))
+            (Some("type object"), Grouping::Kind, Measure::Shallow)
         });
-        assert_eq!(chosen("by unm by type"), Ok((None, Grouping::Type, Measure::Unmanaged)));
-        assert_eq!(chosen("all by kind"), Ok((None, Grouping::Kind, Measure::Size)));
+        assert_eq!(chosen("by unm by type"), (None, Grouping::Type, Measure::Unmanaged));
+        assert_eq!(chosen("all by kind"), (None, Grouping::Kind, Measure::Size));
+    }
+
+    #[test]
+    fn expressions_and_other_keys_are_no_choice_of_types() {
+        for line in ["size > 5", "frames size > 5 by type", "by loader", "frames by .state by count", "widgets"] {
+            assert_eq!(chosen(line), Ok(None), "{line}");
+        }
     }
 
     #[test]
     fn other_words_are_told() {
         for (line, told) in [
-            ("widgets", "`widgets` names no snapshot and no file, and `widgets` is no kind"),
-            ("by colour", "there is no order `colour`"),
             ("by kind by type", "diff does not take `by type`"),
             ("by size by count", "diff does not take `by count`"),
-            ("frames size", "diff does not take `size`"),
+            ("frames 3", "diff does not take `3`"),
             ("by", "diff does not take `by`"),
         ] {
             assert!(chosen(line).unwrap_err().starts_with(told), "{line}: {:?}", chosen(line));

@@ -78,28 +78,26 @@ fn of_objects(
     reply.try_map(|answer| found::with_gaps(answer, ask, expression))
 }
 
-struct Asked {
-    rows: Option<usize>,
-    rest: Arguments,
+/// The words of a list.
+pub(super) struct Asked {
+    pub(super) rows: Option<usize>,
+    pub(super) rest: Arguments,
     /// The names of columns, of objects or of processes.
-    columns: Vec<String>,
-    by: Option<(String, Option<Direction>)>,
+    pub(super) columns: Vec<String>,
+    pub(super) by: Option<(String, Option<Direction>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+pub(super) enum Direction {
     Ascending,
     Descending,
 }
 
 impl Asked {
-    fn of(arguments: &Arguments) -> Result<Self, QueryError> {
+    pub(super) fn of(arguments: &Arguments) -> Result<Self, QueryError> {
         let arguments = arguments.divided();
         let words = arguments.words();
-        // After an operator it is a value.
-        let of = (0..words.len()).find(|&at| {
-            words[at] == "of" && (at == 0 || arguments.ends_quoted(at - 1) || !is_operator(&words[at - 1]))
-        });
+        let of = place_of_columns(&arguments);
         let Some(of) = of else {
             return Err(QueryError::usage(format!("list which columns? `{}`", COMMAND.example)));
         };
@@ -126,15 +124,23 @@ impl Asked {
     }
 }
 
+/// The place of the word `of`, which columns follow.
+pub(super) fn place_of_columns(arguments: &Arguments) -> Option<usize> {
+    let words = arguments.words();
+    // After an operator it is a value.
+    (0..words.len())
+        .find(|&at| words[at] == "of" && (at == 0 || arguments.ends_quoted(at - 1) || !is_operator(&words[at - 1])))
+}
+
 /// The value of an object that a column shows.
 #[derive(Debug, Clone)]
-enum What {
+pub(super) enum What {
     Field(FieldPath),
     Attribute(&'static ObjectAttribute),
 }
 
 impl What {
-    fn named(name: &str) -> Result<Self, QueryError> {
+    pub(super) fn named(name: &str) -> Result<Self, QueryError> {
         if name.starts_with('.') {
             return field::typed(name).map(What::Field);
         }
@@ -144,7 +150,7 @@ impl What {
         })
     }
 
-    fn column(&self, cells: &[Value]) -> Column {
+    pub(super) fn column<'c>(&self, cells: impl IntoIterator<Item = &'c Value>) -> Column {
         match self {
             What::Field(path) => Column::named(path.to_string(), held::unit(cells)),
             What::Attribute(attribute) => attribute.column(),
@@ -178,7 +184,7 @@ impl What {
 }
 
 /// Objects that are read at once while they are put in order.
-const PART_OBJECTS: usize = 1 << 16;
+pub(super) const PART_OBJECTS: usize = 1 << 16;
 
 /// A sorting key.
 #[derive(Debug, Clone, PartialEq)]
@@ -285,23 +291,8 @@ impl Listing {
         let heap = &self.heap;
         ask.context.require_rows_of(ids.len(), ROW_BYTES + CELL_BYTES * self.columns.len() as u64)?;
         let meter = ask.meter();
-        let details = objects(heap.recording(), heap.snapshot(), ids)?;
-        let mut sorted = ids.to_vec();
-        sorted.sort_unstable();
-        let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
-        let (mut columns, mut cells) = (Vec::new(), Vec::new());
-        for what in &*self.columns {
-            let of_what = match what {
-                What::Field(path) => {
-                    let column = heap.field_column(&set, path, &meter)?;
-                    let in_order = ids.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
-                    held::told_cells(heap, &in_order.collect::<Vec<_>>(), &meter)?
-                }
-                What::Attribute(attribute) => attribute.read(&details, heap, &meter)?,
-            };
-            columns.push(what.column(&of_what).secondary());
-            cells.push(of_what);
-        }
+        let cells = cells(heap, &self.columns, ids, &meter)?;
+        let columns = self.columns.iter().zip(&cells).map(|(what, cells)| what.column(cells).secondary());
         Ok(table!("rows", ids.iter().enumerate(), |(at, id)| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(ask.listed_before() + 1 + at),
@@ -309,4 +300,26 @@ impl Listing {
             ..columns => cells.iter().map(|column| column[at].clone()),
         }))
     }
+}
+
+/// For each column the cells of these objects, in their order.
+pub(super) fn cells(
+    heap: &Heap,
+    columns: &[What],
+    ids: &[ObjectId],
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<Value>>, QueryError> {
+    let details = objects(heap.recording(), heap.snapshot(), ids)?;
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), sorted.iter().copied());
+    let of_column = |what: &What| match what {
+        What::Field(path) => {
+            let column = heap.field_column(&set, path, progress)?;
+            let in_order = ids.iter().filter_map(|id| sorted.binary_search(id).ok()).map(|at| column[at]);
+            held::told_cells(heap, &in_order.collect::<Vec<_>>(), progress)
+        }
+        What::Attribute(attribute) => attribute.read(&details, heap, progress),
+    };
+    columns.iter().map(of_column).collect()
 }

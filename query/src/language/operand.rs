@@ -7,7 +7,7 @@ use barrow_analyzer::{Recording, SnapshotId};
 
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
-use crate::language::selection;
+use crate::language::{field, selection};
 use crate::session::state::State;
 use crate::sources::opening;
 use crate::sources::opening::OpenFile;
@@ -46,9 +46,14 @@ impl Operand {
             Some((file, Ok(snapshot))) => (file, snapshot),
             _ => (word, SnapshotName::Last),
         };
-        // A word with a dot or a slash was meant to be a file.
-        let is_file = Path::new(file).is_file() || file.contains(['.', '/']);
+        // A word with a dot or a slash was meant to be a file, if it is not a part of an expression.
+        let is_file = Path::new(file).is_file() || file.contains(['.', '/']) && !is_of_expression(word);
         is_file.then(|| Operand::Other(file.to_owned(), snapshot))
+    }
+
+    /// The snapshots that the first words name.
+    pub(crate) fn leading(words: &[String]) -> Vec<Self> {
+        words.iter().map_while(|word| Operand::named(word)).collect()
     }
 
     /// Looks it up; another file is opened as the first one was.
@@ -61,6 +66,11 @@ impl Operand {
             Operand::Other(name, snapshot) => other(opening::open(name, &state.context)?, *snapshot),
         }
     }
+}
+
+/// Returns whether a word, which may be a whole expression that a shell was given, is none of a file that is missing.
+fn is_of_expression(word: &str) -> bool {
+    field::begins(word) || word.contains(char::is_whitespace) || word.contains(['=', '<', '>', '~', '"', '\'', '('])
 }
 
 /// This snapshot of the open recording.
@@ -103,6 +113,12 @@ mod tests {
             ("src", None),
             ("frames", None),
             ("frames:2", None),
+            (".closed", None),
+            (r#".attributes["a/b"]"#, None),
+            (r#"type = "java.lang.String""#, None),
+            ("/x|y/ or size>1.5K", None),
+            (".hidden/dump", None),
+            ("../dump", other("../dump", last)),
             ("", None),
         ] {
             assert_eq!(Operand::named(word), operand, "{word}");

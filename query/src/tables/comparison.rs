@@ -46,13 +46,18 @@ pub(crate) struct Choice<'a> {
     pub(crate) measure: Measure,
 }
 
-/// A type or a kind on both sides.
-struct Row<'a> {
+/// A type, a kind or a group on both sides.
+pub(crate) struct Row<S> {
+    pub(crate) subject: S,
+    pub(crate) before: Amounts,
+    pub(crate) after: Amounts,
+}
+
+/// The subject of a row that is a type or a kind.
+struct TypeOrKind<'a> {
     title: String,
     kind: &'a str,
     layout: Option<&'a str>,
-    before: Amounts,
-    after: Amounts,
 }
 
 impl Measure {
@@ -101,48 +106,87 @@ impl Grouping {
     }
 }
 
-impl<'a> From<&TypeChange<'a>> for Row<'a> {
+impl<'a> From<&TypeChange<'a>> for Row<TypeOrKind<'a>> {
     fn from(change: &TypeChange<'a>) -> Self {
         let TypeChange { identity, before, after } = *change;
-        Row { title: identity.title(), kind: identity.kind, layout: identity.layout, before, after }
+        let subject = TypeOrKind { title: identity.title(), kind: identity.kind, layout: identity.layout };
+        Row { subject, before, after }
     }
 }
 
-impl<'a> From<&KindChange<'a>> for Row<'a> {
+impl<'a> From<&KindChange<'a>> for Row<TypeOrKind<'a>> {
     fn from(change: &KindChange<'a>) -> Self {
         let KindChange { kind, before, after } = *change;
-        Row { title: kind.to_owned(), kind, layout: None, before, after }
+        Row { subject: TypeOrKind { title: kind.to_owned(), kind, layout: None }, before, after }
     }
 }
 
 /// The changes, the largest first, equal ones by name.
 pub(crate) fn answer(sides: [&Compared; 2], diff: &Diff<'_>, choice: Choice<'_>) -> Answer {
-    let mut rows: Vec<Row<'_>> = match choice.grouping {
+    let rows: Vec<Row<TypeOrKind<'_>>> = match choice.grouping {
         Grouping::Type => diff.rows.iter().map(Row::from).collect(),
         Grouping::Kind => diff.by_kind().iter().map(Row::from).collect(),
     };
+    let (rows, unchanged) = changed(rows, choice.measure);
+    let (columns, rows) = type_columns(rows, choice);
+    let noun = choice.grouping.name();
+    let of_kind = match (choice.grouping, choice.kind) {
+        (Grouping::Type, Some(kind)) => format!(" of kind {kind}"),
+        _ => String::new(),
+    };
+    let note = note(&rows, unchanged, noun, &of_kind);
+    about(sides, [&diff.before, &diff.after])
+        .fact(Column::text("kind").names().for_machines(), choice.kind)
+        .fact(Column::text("by").own_words().for_machines(), noun)
+        .fact(Column::text("order").own_words().for_machines(), choice.measure.name())
+        .fact(Column::count("unchanged").for_machines(), unchanged)
+        .table(totals(sides, [&diff.before, &diff.after]))
+        .table(table(columns, rows, choice.measure))
+        .note(note)
+}
+
+/// The changes of groups, the largest first. `keys` are the columns of their subjects, `by` the keys as they were typed.
+pub(crate) fn of_groups(
+    sides: [&Compared; 2],
+    (by, keys): (String, impl Fn(&[Vec<Value>]) -> Vec<Column>),
+    rows: Vec<Row<Vec<Value>>>,
+    measure: Measure,
+) -> Answer {
+    let sums = [Amounts::sum(rows.iter().map(|row| &row.before)), Amounts::sum(rows.iter().map(|row| &row.after))];
+    let sums = [&sums[0], &sums[1]];
+    let (rows, unchanged) = changed(rows, measure);
+    let note = note(&rows, unchanged, "group", "");
+    let subjects: Vec<Vec<Value>> = rows.iter().map(|row| row.subject.clone()).collect();
+    about(sides, sums)
+        .fact(Column::text("by").own_words().for_machines(), by)
+        .fact(Column::text("order").own_words().for_machines(), measure.name())
+        .fact(Column::count("unchanged").for_machines(), unchanged)
+        .table(totals(sides, sums))
+        .table(table(keys(&subjects), rows, measure))
+        .note(note)
+}
+
+/// The rows that changed, the largest change first, and the number of the others.
+fn changed<S>(mut rows: Vec<Row<S>>, measure: Measure) -> (Vec<Row<S>>, usize) {
     let compared = rows.len();
     rows.retain(|row| row.before.differ(&row.after));
-    let measure = choice.measure;
     rows.sort_by_key(|row| Reverse(measure.of(&row.before).abs_diff(measure.of(&row.after))));
     let unchanged = compared - rows.len();
-    let change = |of: fn(&Amounts) -> u64| Value::change(of(&diff.before), of(&diff.after));
+    (rows, unchanged)
+}
+
+/// An answer about two snapshots with these totals.
+fn about(sides: [&Compared; 2], [before, after]: [&Amounts; 2]) -> Answer {
+    let change = |of: fn(&Amounts) -> u64| Value::change(of(before), of(after));
     let changes = record! {
         Column::count("objects") => change(|amounts| amounts.objects),
         Column::bytes("shallow_bytes") => change(|amounts| amounts.heap_bytes),
         Column::bytes("unmanaged_bytes") => change(|amounts| amounts.unmanaged_bytes),
     };
     Answer::default()
-        .fact(Column::nested("before").for_machines(), side(sides[0], &diff.before))
-        .fact(Column::nested("after").for_machines(), side(sides[1], &diff.after))
+        .fact(Column::nested("before").for_machines(), side(sides[0], before))
+        .fact(Column::nested("after").for_machines(), side(sides[1], after))
         .fact(Column::nested("change").for_machines(), changes)
-        .fact(Column::text("kind").names().for_machines(), choice.kind)
-        .fact(Column::text("by").own_words().for_machines(), choice.grouping.name())
-        .fact(Column::text("order").own_words().for_machines(), measure.name())
-        .fact(Column::count("unchanged").for_machines(), unchanged)
-        .table(totals(sides, diff))
-        .table(changed(&rows, choice))
-        .note(note(&rows, unchanged, choice))
 }
 
 /// For machines: a side with its totals.
@@ -158,13 +202,13 @@ fn side(side: &Compared, totals: &Amounts) -> Value {
 }
 
 /// For people: the totals of both sides, and their change.
-fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
+fn totals(sides: [&Compared; 2], [before, after]: [&Amounts; 2]) -> Table {
     let several = sides[0].file != sides[1].file;
-    let rows = [("before", Some((sides[0], &diff.before))), ("after", Some((sides[1], &diff.after))), ("change", None)];
+    let rows = [("before", Some((sides[0], before))), ("after", Some((sides[1], after))), ("change", None)];
     let table = table!("totals", rows, |(name, side)| {
         let amount = |of: fn(&Amounts) -> u64| match side {
             Some((_, amounts)) => of(amounts).into(),
-            None => Value::change(of(&diff.before), of(&diff.after)),
+            None => Value::change(of(before), of(after)),
         };
         Column::text("side").own_words().called("") => name,
         Column::text("file") => side.filter(|_| several).map(|(side, _)| side.file.as_str()),
@@ -176,21 +220,33 @@ fn totals(sides: [&Compared; 2], diff: &Diff<'_>) -> Table {
     table.for_readers(Audience::People)
 }
 
-/// A row for each type or kind. People see the kind if there are several, and the layout where it alone tells two types
-/// apart.
-fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
-    let by_type = choice.grouping == Grouping::Type;
+/// The columns of types or kinds, and their cells. People see the kind if there are several, and the layout where it alone
+/// tells two types apart.
+fn type_columns(rows: Vec<Row<TypeOrKind<'_>>>, choice: Choice<'_>) -> (Vec<Column>, Vec<Row<Vec<Value>>>) {
     let shown = |column: Column, shown: bool| if shown { column } else { column.for_machines() };
-    let several_kinds = rows.iter().any(|row| row.kind != rows[0].kind);
+    let several_kinds = rows.iter().any(|row| row.subject.kind != rows[0].subject.kind);
     let mut seen = HashSet::new();
-    let look_alikes = !rows.iter().all(|row| seen.insert((&row.title, row.kind)));
-    let kind = by_type.then(|| shown(Column::text("kind").names(), several_kinds));
-    let layout = by_type.then(|| shown(Column::text("layout").names(), look_alikes));
-    table!("rows", rows, |Row { title, kind: of_kind, layout: of_layout, before, after }| {
+    let look_alikes = !rows.iter().all(|row| seen.insert((&row.subject.title, row.subject.kind)));
+    let columns = [
+        Column::text(choice.grouping.name()).names(),
+        shown(Column::text("kind").names(), several_kinds),
+        shown(Column::text("layout").names(), look_alikes),
+    ];
+    // A kind has no kind and no layout.
+    let count = if choice.grouping == Grouping::Type { 3 } else { 1 };
+    let rows = rows.into_iter().map(|Row { subject: TypeOrKind { title, kind, layout }, before, after }| {
+        let cells: [Value; 3] = [title.into(), kind.into(), layout.into()];
+        Row { subject: cells.into_iter().take(count).collect(), before, after }
+    });
+    let rows = rows.collect();
+    (columns.into_iter().take(count).collect(), rows)
+}
+
+/// A row for each subject.
+fn table(columns: Vec<Column>, rows: Vec<Row<Vec<Value>>>, measure: Measure) -> Table {
+    table!("rows", rows, |Row { subject, before, after }| {
         let retained = before.retained_bytes.zip(after.retained_bytes);
-        Column::text(choice.grouping.name()).names() => title.as_str(),
-        ..kind => by_type.then_some(*of_kind),
-        ..layout => by_type.then_some(*of_layout),
+        ..columns => subject,
         Column::count("objects_before").secondary() => before.objects,
         Column::count("objects_after").called("after").secondary() => after.objects,
         Column::count("objects_change").called("Δ objects") => Value::change(before.objects, after.objects),
@@ -207,7 +263,7 @@ fn changed(rows: &[Row<'_>], choice: Choice<'_>) -> Table {
         Column::bytes("retained_bytes_change").called("Δ retained")
             => retained.map(|(before, after)| Value::change(before, after)),
         // Text, but this unit is aligned to the right.
-        Column::share("relative").own_words().for_people() => relative(before, after, choice.measure),
+        Column::share("relative").own_words().for_people() => relative(&before, &after, measure),
     })
 }
 
@@ -232,13 +288,8 @@ fn relative(before: &Amounts, after: &Amounts, measure: Measure) -> Option<Strin
 }
 
 /// "33 types changed (3 new, 2 gone), 5,300 unchanged"
-fn note(rows: &[Row<'_>], unchanged: usize, choice: Choice<'_>) -> String {
-    let noun = choice.grouping.name();
-    let of_kind = match (choice.grouping, choice.kind) {
-        (Grouping::Type, Some(kind)) => format!(" of kind {kind}"),
-        _ => String::new(),
-    };
-    let count = |is: fn(&Row<'_>) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
+fn note<S>(rows: &[Row<S>], unchanged: usize, noun: &str, of_kind: &str) -> String {
+    let count = |is: fn(&Row<S>) -> bool| rows.iter().filter(|row| is(row)).count() as u64;
     let new = count(|row| row.before.objects == 0 && row.after.objects > 0);
     let gone = count(|row| row.before.objects > 0 && row.after.objects == 0);
     format!(

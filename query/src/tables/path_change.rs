@@ -68,26 +68,36 @@ fn change_of(growth: &Growth<'_>, node: usize) -> i128 {
 fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
     let change = |node: usize| change_of(growth, node);
     let large: Vec<usize> = growth.large().collect();
+    let differs = |node: usize| {
+        let node = &growth.nodes()[node];
+        node.retained_bytes[0] != node.retained_bytes[1] || node.objects[0] != node.objects[1]
+    };
+    let unchanged = large.iter().filter(|&&node| !differs(node)).count() as u64;
+    let rows = largest(&large, |node| growth.nodes()[node].parent, change);
+    (rows.into_iter().filter(|&node| differs(node)).collect(), unchanged)
+}
+
+/// Nodes of a tree of paths by their changes, the largest first, without those that one directly below represents.
+pub(crate) fn largest(
+    nodes: &[usize],
+    parent: impl Fn(usize) -> Option<usize>,
+    change: impl Fn(usize) -> i128,
+) -> Vec<usize> {
     let mut below: HashMap<usize, i128> = HashMap::new();
-    for &node in &large {
-        let (parent, change) = (growth.nodes()[node].parent.unwrap_or(node), change(node));
+    for &node in nodes {
+        let Some(parent) = parent(node) else { continue };
         let most = below.entry(parent).or_insert(0);
-        if parent != node && change.abs() > most.abs() {
-            *most = change;
+        if change(node).abs() > most.abs() {
+            *most = change(node);
         }
     }
     let is_carried = |node: usize| {
         let (own, below) = (change(node), below.get(&node).copied().unwrap_or(0));
         own.signum() == below.signum() && own != 0 && below.abs() as f64 >= CARRIED * own.abs() as f64
     };
-    let differs = |node: usize| {
-        let node = &growth.nodes()[node];
-        node.retained_bytes[0] != node.retained_bytes[1] || node.objects[0] != node.objects[1]
-    };
-    let unchanged = large.iter().filter(|&&node| !differs(node)).count() as u64;
-    let mut rows: Vec<usize> = large.into_iter().filter(|&node| differs(node) && !is_carried(node)).collect();
+    let mut rows: Vec<usize> = nodes.iter().copied().filter(|&node| !is_carried(node)).collect();
     rows.sort_by_key(|&node| (Reverse(change(node).abs()), node));
-    (rows, unchanged)
+    rows
 }
 
 fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
