@@ -199,7 +199,7 @@ fn before_selected(state: &State) -> Result<SnapshotId, QueryError> {
 }
 
 /// The kinds of both recordings, each name once.
-fn kind_names<'a>([before, after]: [&'a Compared; 2]) -> Result<Vec<&'a str>, QueryError> {
+fn kind_names([before, after]: [&Compared; 2]) -> Result<Vec<&str>, QueryError> {
     let mut names = kinds::names(before.recording.tables()?);
     if !Arc::ptr_eq(&before.recording, &after.recording) {
         let more = kinds::names(after.recording.tables()?);

@@ -34,6 +34,9 @@ struct Row {
     examples: [Option<ObjectId>; 2],
 }
 
+/// Rows by the texts of their cells, which tell them apart.
+type Rows = BTreeMap<String, Row>;
+
 /// A row that the sides do not share: `None` on a side that does not have it.
 #[derive(Debug)]
 struct Change {
@@ -107,13 +110,9 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
 }
 
 /// The rows of both sides by their texts, the number of objects on each side, and whether these match exactly.
-fn rows(
-    ask: &Ask,
-    each: &EachSnapshot,
-    columns: &[What],
-) -> Result<(BTreeMap<String, Row>, [u64; 2], bool), QueryError> {
+fn rows(ask: &Ask, each: &EachSnapshot, columns: &[What]) -> Result<(Rows, [u64; 2], bool), QueryError> {
     let meter = ask.meter();
-    let (mut rows, mut objects) = (BTreeMap::<String, Row>::new(), [0; 2]);
+    let (mut rows, mut objects) = (Rows::new(), [0; 2]);
     let is_exact = each.visit(ask, |side, heap, set| {
         objects[side] = set.len();
         let ids: Vec<ObjectId> = set.iter().collect();
@@ -136,7 +135,7 @@ fn rows(
 }
 
 /// The rows that the sides do not share, by their first columns, and the number of rows that they share.
-fn changes(rows: BTreeMap<String, Row>) -> (Vec<Change>, u64) {
+fn changes(rows: Rows) -> (Vec<Change>, u64) {
     let mut equal = 0;
     let mut left: BTreeMap<String, [Vec<(Row, u64)>; 2]> = BTreeMap::new();
     for mut row in rows.into_values() {
