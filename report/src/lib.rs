@@ -17,7 +17,7 @@
 //! # Ok::<(), barrow_query::QueryError>(())
 //! ```
 //!
-//! In reading order: `report` asks and puts sections together; `section` is one of them; `table`, `suspects`, `tree`, `map`
+//! In reading order: `report` asks and puts sections together; `verdict` is before them; `section` is one of them; `table`, `suspects`, `tree`, `map`
 //! and `chart` draw answers; `html` is the only place that writes markup.
 
 #![forbid(unsafe_code)]
@@ -36,6 +36,7 @@ mod squarify;
 mod suspects;
 mod table;
 mod tree;
+mod verdict;
 
 pub use report::{Options, Report, make};
 

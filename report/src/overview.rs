@@ -24,12 +24,20 @@ pub(crate) fn provenance(html: &mut Html, file: &str, options: &Options, answer:
         fact(html, "file", file);
         for found in facts {
             let value = barrow_query::answer::text::text(&found.value, found.column.unit);
-            fact(html, &found.column.heading, &value);
+            if !value.is_empty() {
+                fact(html, &found.column.heading, &value);
+            }
         }
         if let Some(rows) = Rows::of(answer, "facts") {
             // Arguments of a program may be anything that somebody typed.
             let shown = (0..rows.len()).filter(|&row| options.with_texts || rows.text(row, "key") != ARGUMENTS);
-            shown.for_each(|row| fact(html, rows.text(row, "key"), rows.text(row, "value")));
+            // Each of several dumps says the same of itself.
+            let mut told = std::collections::HashSet::new();
+            for of in shown.map(|row| (rows.text(row, "key"), rows.text(row, "value"))) {
+                if !of.1.is_empty() && told.insert(of) {
+                    fact(html, of.0, of.1);
+                }
+            }
         }
         fact(html, "reported by", &format!("barrow {}", options.version));
     });

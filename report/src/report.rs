@@ -11,7 +11,7 @@ use crate::html::Html;
 use crate::section::{Section, left_out, note, quoted};
 use crate::suspects;
 use crate::table::{Drawing, draw};
-use crate::{assertions, map, overview, tree};
+use crate::{assertions, map, overview, tree, verdict};
 
 const STYLE: &str = include_str!("style.css");
 /// No scripts and nothing from elsewhere, even if some text were not escaped.
@@ -145,17 +145,16 @@ impl Answers {
     fn main(&self, html: &mut Html, options: &Options, detail: Detail) {
         let sections = self.sections(options, detail);
         html.leaf("h1", &[], &format!("Heap report: {}", self.file));
-        overview::provenance(html, &self.file, options, &self.info);
         if let Some(damage) = &self.damage {
             note(html, damage);
         }
-        if !options.with_texts {
-            note(html, "Names and texts of objects are left out: they may be anything that the program had in memory.");
-        }
-        if detail != Detail::FULL {
-            let most = units::size(options.most_bytes);
-            note(html, &format!("Tables are shorter than usual, so that the report is not larger than {most}."));
-        }
+        let answers = verdict::Answers {
+            asserted: self.asserted.as_ref(),
+            suspects: self.suspects.as_ref().ok(),
+            growth: self.growth.as_ref().ok(),
+            summary: &self.summary,
+        };
+        verdict::draw(html, &answers, options.with_texts);
         html.element("nav", &[("aria-label", "Sections")], |html| {
             html.element("ul", &[], |html| {
                 for section in &sections {
@@ -168,60 +167,78 @@ impl Answers {
         sections.iter().for_each(|section| section.draw(html));
     }
 
+    /// The sections in which there is something, what is most likely wanted first.
     fn sections(&self, options: &Options, detail: Detail) -> Vec<Section> {
         let with_texts = options.with_texts;
-        let mut sections = vec![self.section("series", "All snapshots", "summary", "all", |html| {
-            overview::series(html, &self.summary, detail, with_texts);
-        })];
+        let mut sections = Vec::new();
         if let Some(answer) = &self.asserted {
             let words = assertion_words(&options.flags);
             sections.push(
                 self.section("assertions", "Assertions", "assert", &words, |html| assertions::draw(html, answer)),
             );
         }
-        sections.push(self.section("growth", "What grows", "growth", "", |html| {
-            let drawing = Drawing { caption: "What grows, by path of types", rows: detail.growth, with_texts };
-            of_answer(html, &self.growth, drawing, "path");
-        }));
         sections.push(self.section("suspects", "Leak suspects", "leaks", "", |html| match &self.suspects {
             Ok(answer) => {
                 let left = suspects::draw(html, answer, detail.suspects, &self.file, with_texts);
-                if answer.tables.iter().all(|table| table.rows.is_empty()) {
-                    note(html, "No object or type looks like a leak.");
-                }
                 left_out(html, left, "suspect");
             }
             Err(error) => note(html, &error.to_string()),
+        }));
+        if self.snapshots > 1 {
+            sections.push(self.section("growth", "What grows", "growth", "", |html| {
+                let drawing = Drawing { caption: "What grows, by path of types", rows: detail.growth, with_texts };
+                of_answer(html, &self.growth, drawing, "path");
+            }));
+        }
+        sections.push(self.section("series", "All snapshots", "summary", "all", |html| {
+            overview::series(html, &self.summary, detail, with_texts);
         }));
         sections.push(self.section("types", "Types that hold most", "top", &detail.types.to_string(), |html| {
             let drawing = Drawing { caption: "Types that hold most", rows: detail.types, with_texts };
             of_answer(html, &self.types, drawing, "type");
         }));
-        sections.push(self.section("difference", "First and last snapshot", "diff", "0 last", |html| {
-            if self.snapshots < 2 {
-                return note(html, "There is one snapshot: nothing to compare it with.");
-            }
-            of_answer(html, &self.difference, self.changes("Change by type", detail, with_texts), "type");
-        }));
+        if self.snapshots > 1 {
+            sections.push(self.section("difference", "First and last snapshot", "diff", "0 last", |html| {
+                of_answer(html, &self.difference, self.changes("Change by type", detail, with_texts), "type");
+            }));
+        }
         let cells = format!("--cells {}", detail.cells);
         sections.push(self.section("map", "What holds what", "dominators", &cells, |html| {
             self.tree(html, detail, with_texts);
         }));
-        if let (Some([by_type, by_path]), Some(baseline)) = (&self.baseline, &options.flags.baseline) {
-            let name = Path::new(baseline)
-                .file_name()
-                .map_or_else(|| baseline.clone(), |name| name.to_string_lossy().into_owned());
-            for (id, heading, by, answer) in [
-                ("baseline", "Compared with the baseline, by type", "type", by_type),
-                ("baseline-paths", "Compared with the baseline, by path", "path", by_path),
-            ] {
-                let words = format!("{} by {by}", quoted(&name));
-                sections.push(self.section(id, heading, "diff", &words, |html| {
-                    of_answer(html, answer, self.changes(heading, detail, with_texts), by);
-                }));
-            }
-        }
+        self.compared(&mut sections, options, detail);
+        sections.push(self.section("file", "The file", "info", "", |html| self.about_file(html, options, detail)));
+        sections.retain(|section| section.body.len() > 0);
         sections
+    }
+
+    /// Adds the comparison with the baseline.
+    fn compared(&self, sections: &mut Vec<Section>, options: &Options, detail: Detail) {
+        let (Some([by_type, by_path]), Some(baseline)) = (&self.baseline, &options.flags.baseline) else { return };
+        let name = Path::new(baseline)
+            .file_name()
+            .map_or_else(|| baseline.clone(), |name| name.to_string_lossy().into_owned());
+        for (id, heading, by, answer) in [
+            ("baseline", "Compared with the baseline, by type", "type", by_type),
+            ("baseline-paths", "Compared with the baseline, by path", "path", by_path),
+        ] {
+            let words = format!("{} by {by}", quoted(&name));
+            sections.push(self.section(id, heading, "diff", &words, |html| {
+                of_answer(html, answer, self.changes(heading, detail, options.with_texts), by);
+            }));
+        }
+    }
+
+    /// The origin of the recording, and what the report leaves out.
+    fn about_file(&self, html: &mut Html, options: &Options, detail: Detail) {
+        overview::provenance(html, &self.file, options, &self.info);
+        if !options.with_texts {
+            note(html, "Names and texts of objects are left out: they may be anything that the program had in memory.");
+        }
+        if detail != Detail::FULL {
+            let most = units::size(options.most_bytes);
+            note(html, &format!("Tables are shorter than usual, so that the report is not larger than {most}."));
+        }
     }
 
     fn changes<'a>(&self, caption: &'a str, detail: Detail, with_texts: bool) -> Drawing<'a> {
@@ -263,15 +280,13 @@ impl Answers {
     }
 }
 
-/// Draws the last table of an answer, or why there is none.
+/// Draws the last table of an answer, nothing if it has no rows, or why there is no answer.
 fn of_answer(html: &mut Html, asked: &Reply, drawing: Drawing<'_>, noun: &str) {
     match asked {
         Ok(answer) => {
             let table = answer.tables.iter().rev().find(|table| table.audience.has_machines());
-            let left = table.filter(|table| !table.rows.is_empty()).map_or(0, |table| draw(html, table, drawing));
-            if table.is_none_or(|table| table.rows.is_empty()) {
-                note(html, "Nothing.");
-            }
+            let Some(table) = table.filter(|table| !table.rows.is_empty()) else { return };
+            let left = draw(html, table, drawing);
             left_out(html, left, noun);
             notes(html, answer);
         }

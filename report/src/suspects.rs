@@ -1,6 +1,6 @@
 //! Leak suspects: what each holds, where it piles up, and what holds it.
 
-use barrow_query::answer::{Answer, Value, units};
+use barrow_query::answer::{Answer, Value, path, units};
 
 use crate::html::Html;
 use crate::rows::{Rows, field, list, number, shown_title, text};
@@ -8,10 +8,12 @@ use crate::section::quoted;
 
 /// Kinds of what piles up that are named.
 const KINDS: usize = 5;
+/// Columns of a title, of which both ends are shown.
+const LONGEST_TITLE: usize = 150;
 
 /// An entry for each suspect. Returns how many are left out.
 pub(crate) fn draw(html: &mut Html, answer: &Answer, most: usize, file: &str, with_texts: bool) -> usize {
-    let Some(rows) = Rows::of(answer, "suspects") else { return 0 };
+    let Some(rows) = Rows::of(answer, "suspects").filter(|rows| rows.len() > 0) else { return 0 };
     html.element("ol", &[("class", "suspects")], |html| {
         for row in 0..rows.len().min(most) {
             html.element("li", &[], |html| suspect(html, rows, row, file, with_texts));
@@ -20,21 +22,29 @@ pub(crate) fn draw(html: &mut Html, answer: &Answer, most: usize, file: &str, wi
     rows.len().saturating_sub(most)
 }
 
-fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: bool) {
+/// The object or objects of a suspect, and what they retain.
+pub(crate) fn headline(rows: Rows<'_>, row: usize, with_texts: bool) -> (String, String) {
     let objects = rows.number(row, "objects");
     let title = shown_title(rows.value(row, "title"), rows.value(row, "type"), with_texts);
     let of = if objects > 1 {
-        format!("{} of {title}", units::counted(objects, "object"))
+        format!("{} of {}", units::counted(objects, "object"), path::cut(title, LONGEST_TITLE))
     } else {
-        format!("{title} @{}", rows.number(row, "object"))
+        format!("{} @{}", path::cut(title, LONGEST_TITLE), rows.number(row, "object"))
     };
     let share = match rows.value(row, "share") {
         Value::Share(share) => format!(", {:.1} % of what is reachable", share * 100.0),
         _ => String::new(),
     };
+    let verb = if objects > 1 { "retain" } else { "retains" };
+    (of, format!("{verb} {}{share}", units::size(rows.number(row, "retained_bytes"))))
+}
+
+fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: bool) {
+    let objects = rows.number(row, "objects");
+    let (of, retains) = headline(rows, row, with_texts);
     html.element("p", &[], |html| {
         html.leaf("strong", &[], &of);
-        html.text(&format!(" retains {}{share}", units::size(rows.number(row, "retained_bytes"))));
+        html.text(&format!(" {retains}"));
         let alike = rows.number(row, "alike");
         if alike > 1 {
             let together = units::size(rows.number(row, "together_bytes"));
@@ -48,7 +58,7 @@ fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: 
         html.leaf("p", &[], &format!("It piles up in {title} @{}: {bytes}", rows.number(row, "accumulation_object")));
     }
     accumulated(html, list(rows.value(row, "accumulated")));
-    path(html, list(rows.value(row, "path")), with_texts);
+    holders(html, list(rows.value(row, "path")), with_texts);
     let fingerprint = rows.text(row, "fingerprint");
     html.element("p", &[("class", "line")], |html| {
         html.text("To accept it in CI: ");
@@ -58,6 +68,9 @@ fn suspect(html: &mut Html, rows: Rows<'_>, row: usize, file: &str, with_texts: 
 }
 
 fn accumulated(html: &mut Html, kinds: &[Value]) {
+    if kinds.is_empty() {
+        return;
+    }
     html.element("ul", &[], |html| {
         for kind in kinds.iter().take(KINDS) {
             let objects = units::counted(number(field(kind, "objects")), "object");
@@ -71,19 +84,33 @@ fn accumulated(html: &mut Html, kinds: &[Value]) {
     });
 }
 
-/// Draws the path that holds it, from the root on.
-fn path(html: &mut Html, steps: &[Value], with_texts: bool) {
+/// Draws the path that holds it, from the root on. What repeats is one step.
+fn holders(html: &mut Html, steps: &[Value], with_texts: bool) {
     if steps.is_empty() {
         return;
     }
     html.element("p", &[("class", "path")], |html| {
         html.text("held by ");
-        for (at, step) in steps.iter().enumerate() {
-            if at > 0 {
+        let (mut rest, mut is_first) = (steps, true);
+        while let Some(first) = rest.first() {
+            let (times, period) = (number(field(first, "times")), number(field(first, "period")).max(1));
+            let round;
+            (round, rest) = rest.split_at((period as usize).min(rest.len()));
+            let titles: Vec<String> = round
+                .iter()
+                .map(|step| {
+                    let title = shown_title(field(step, "title"), field(step, "type"), with_texts);
+                    path::cut(title, LONGEST_TITLE)
+                })
+                .collect();
+            let text = match times {
+                0 | 1 => format!("{} @{}", titles[0], number(field(first, "object"))),
+                _ => path::repeated(&titles, times),
+            };
+            if !std::mem::take(&mut is_first) {
                 html.text(" → ");
             }
-            let title = shown_title(field(step, "title"), field(step, "type"), with_texts);
-            html.leaf("span", &[], &format!("{title} @{}", number(field(step, "object"))));
+            html.element("span", &[], |html| html.prose(&text));
         }
     });
 }

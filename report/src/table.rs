@@ -1,13 +1,15 @@
 //! Tables of answers, without what may be a text of the recorded program.
 
 use barrow_query::answer::text::text;
-use barrow_query::answer::{Column, Table, Unit, Value, units};
+use barrow_query::answer::{Column, Table, Unit, Value, path, units};
 
 use crate::chart::spark;
 use crate::html::Html;
 
 /// Keys of columns that mean something only at a prompt.
 const OF_PROMPT: [&str; 2] = ["row", "rank"];
+/// Columns of a path; of a longer one both ends are shown.
+const LONGEST_PATH: usize = 400;
 
 /// The way to draw a table.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +40,8 @@ pub(crate) fn draw(html: &mut Html, table: &Table, drawing: Drawing<'_>) -> usiz
                     });
                 });
                 html.element("tbody", &[], |html| {
-                    for row in table.rows.iter().take(drawing.rows) {
+                    let is_known = |row: &&Vec<Value>| columns.iter().any(|&at| row[at] != Value::None);
+                    for row in table.rows.iter().filter(is_known).take(drawing.rows) {
                         html.element("tr", &[], |html| {
                             for &at in &columns {
                                 cell(html, &table.columns[at], &row[at]);
@@ -58,6 +61,7 @@ fn cell(html: &mut Html, column: &Column, value: &Value) {
             let numbers: Vec<u64> = numbers.iter().map(|number| number.unwrap_or(0.0) as u64).collect();
             spark(html, &numbers, if *unit == Unit::Bytes { units::size } else { units::grouped });
         }
+        Value::Path(steps) => html.prose(&path::fitted(steps, LONGEST_PATH)),
         _ => html.text(&text(value, column.unit)),
     });
 }
