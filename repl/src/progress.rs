@@ -113,8 +113,9 @@ impl ProgressLine {
     }
 }
 
-/// `decoding references: 45 M of 69 M, 120 M/s, 0.2 s left`
+/// `decoding references: 45 M of 69 M, 120 M/s, 0.2 s left`. A total that is passed was none, and is not shown.
 fn line(phase: &str, done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
+    let total = if done > total { 0 } else { total };
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
     // A phase like "decoding references" already names its unit.
     let unit = if unit.is_empty() || phase.contains(unit) { String::new() } else { format!(" {unit}") };
@@ -184,5 +185,7 @@ mod tests {
         assert_eq!(text, "decoding references: 45 M of 69 M, 120 M/s, 0.2 s left");
         let text = line("importing", 1000, 0, "bytes", Duration::from_secs(1));
         assert_eq!(text, "importing: 1000 bytes, 1000/s");
+        let text = line("importing", 1001, 1000, "bytes", Duration::from_secs(1));
+        assert_eq!(text, "importing: 1001 bytes, 1001/s");
     }
 }

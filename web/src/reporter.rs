@@ -70,9 +70,9 @@ impl Reporter {
     pub(crate) fn progress(&self) -> Option<Progress> {
         let phase = self.0.phase.lock();
         let phase = phase.as_ref()?;
-        let total = (phase.total > 0).then_some(phase.total);
-        // A total may be an estimate.
-        let done = self.0.done.load(Ordering::Relaxed).min(total.unwrap_or(u64::MAX));
+        let done = self.0.done.load(Ordering::Relaxed);
+        // A total that is passed was none.
+        let total = (phase.total > 0 && done <= phase.total).then_some(phase.total);
         let seconds = phase.begun.elapsed().as_secs_f64();
         let rate = (done > 0 && seconds > 0.0).then(|| done as f64 / seconds);
         let left = rate.zip(total).map(|(rate, total)| total.saturating_sub(done) as f64 / rate * 1000.0);
