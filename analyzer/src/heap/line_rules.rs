@@ -84,8 +84,8 @@ pub(crate) enum LineTemplate<'h> {
 }
 
 impl Heap {
-    /// The same heap with further lines. A rule counts for the objects of its class, and of those derived from it that have
-    /// neither a rule nor a line of their own.
+    /// The same heap with further lines. A rule counts for the objects of its class, and of those derived from it that
+    /// have neither a rule nor a line of their own.
     ///
     /// # Errors
     /// [`crate::AnalyzerError::Section`].

@@ -176,8 +176,8 @@ impl Heap {
         }
     }
 
-    /// The names of the fields that at least so many objects of a set may have, in order of name: those that their types
-    /// declare, or else those of their references.
+    /// The names of the fields that at least `least` objects of a set may have, in order of name: those that their
+    /// types declare, or else those of their references.
     ///
     /// Time: a pass over the types of the objects; over their references if no type declares any.
     ///
