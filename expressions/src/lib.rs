@@ -11,6 +11,7 @@
 //!   lengths of texts     as numbers        length(text) > 1K   length(.name) = 0
 //!   measures             as numbers        1.5  25%
 //!   fields               .count > -3   .open   .name = "x"   .rate in 0.5..2   .next = null   .owner.name ~ a*
+//!   times                as numbers        .since >= 2020-02-10   .at < 2020-02-10T12:00Z   .opens in 08:00..12:00
 //!   keys of maps         as fields         .attributes["tenant"] = "acme"   .items[42].name = "x"   .["tenant"] = null
 //!   rows                 $name and $_ (a named set)   @123 (that row)   %3 (row 3 of the last table)
 //! ```
@@ -29,11 +30,13 @@
 
 #![deny(unsafe_code)]
 
+mod decimal;
 mod delimited;
 mod error;
 mod field;
 mod language;
 mod lexer;
+mod moment;
 mod nearest;
 mod number;
 mod parse;
@@ -43,9 +46,11 @@ mod range;
 mod reader;
 mod tree;
 
+pub use decimal::Decimal;
 pub use error::ExpressionError;
 pub use field::{Bound, FieldTest, Number, NumberTest};
 pub use language::{Attribute, Language, Unit};
+pub use moment::{Moment, TimeTest, Zone};
 pub use nearest::nearest;
 pub use number::{Amount, AmountUnit, parse_duration, parse_size};
 pub use parse::parse;
