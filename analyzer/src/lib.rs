@@ -69,7 +69,7 @@ mod series;
 mod verify;
 
 pub use barrow_expressions::{
-    Amount, AmountUnit, ExpressionError, Number, Reader, nearest, parse_duration, parse_size,
+    Amount, AmountUnit, Decimal, ExpressionError, Number, Reader, nearest, parse_duration, parse_size,
 };
 pub use barrow_format::commit::Totals;
 pub use barrow_format::header::{
@@ -119,10 +119,10 @@ pub use questions::fingerprint::Fingerprint;
 pub use questions::frames::{FrameRoots, Frames, Local};
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};
 pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
-pub use questions::lines::days_to_date;
+pub use questions::lines::{Line, days_to_date};
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
 pub use questions::merged_paths::{MergedNode, MergedPaths};
-pub use questions::numbers::{NumberTotals, order as number_order};
+pub use questions::numbers::{FieldNumber, NumberTotals, order as number_order};
 pub use questions::off_heap::OffHeap;
 pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use crate::decimal::Decimal;
+use crate::moment::TimeTest;
 use crate::number::parse_number;
 use crate::pattern::TextTest;
 
@@ -14,6 +16,8 @@ pub enum FieldTest {
     Number(NumberTest),
     /// Compares a text that it holds.
     Text(TextTest),
+    /// Compares a time that it holds; a text only if the test is one for equality.
+    Time(TimeTest, Option<TextTest>),
     /// Whether it is null, or not.
     Null {
         /// Whether it must not be null.
@@ -32,7 +36,7 @@ pub enum FieldTest {
 }
 
 /// A comparison of a number that may have a sign and a fraction.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NumberTest {
     /// The least number that passes.
     pub low: Bound,
@@ -43,7 +47,7 @@ pub struct NumberTest {
 }
 
 /// An end of a range of numbers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
     /// Every number is on this side of it.
     None,
@@ -54,12 +58,14 @@ pub enum Bound {
 }
 
 /// A number that a field holds or is compared with.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Number {
     /// A whole number of at most 64 bits, with or without a sign.
     Whole(i128),
-    /// Any other number.
+    /// A binary number with a fraction.
     Real(f64),
+    /// A decimal number of any size.
+    Decimal(Decimal),
 }
 
 impl Number {
@@ -82,6 +88,14 @@ impl Number {
         })
     }
 
+    /// Reads the same. A number with a fraction, or of more than 64 bits, is exactly what was typed: with binary numbers it
+    /// is compared as the nearest one of these.
+    pub(crate) fn exact(text: &str) -> Option<Self> {
+        let number = Number::parse(text)?;
+        let is_rounded = matches!(number, Number::Real(real) if real.is_finite());
+        Some(Decimal::parse(text).filter(|_| is_rounded).map_or(number, Number::Decimal))
+    }
+
     /// Parses the same, or a percentage as a fraction.
     pub(crate) fn parse_share(text: &str) -> Option<Self> {
         let Some(percent) = text.strip_suffix('%') else { return Number::parse(text) };
@@ -92,22 +106,35 @@ impl Number {
     /// The nearest number of 64 bits.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
-    pub fn real(self) -> f64 {
+    pub fn real(&self) -> f64 {
         match self {
-            Number::Whole(whole) => whole as f64,
-            Number::Real(real) => real,
+            Number::Whole(whole) => *whole as f64,
+            Number::Real(real) => *real,
+            Number::Decimal(decimal) => decimal.real(),
         }
     }
 
-    fn is_nan(self) -> bool {
+    /// Returns whether it is not a number.
+    #[must_use]
+    pub fn is_nan(&self) -> bool {
         matches!(self, Number::Real(real) if real.is_nan())
     }
 
     /// The order of two numbers; `None` if one is NaN.
     #[must_use]
-    pub fn compare(self, other: Number) -> Option<Ordering> {
+    pub fn compare(&self, other: &Number) -> Option<Ordering> {
         match (self, other) {
-            (Number::Whole(one), Number::Whole(other)) => Some(one.cmp(&other)),
+            (Number::Whole(one), Number::Whole(other)) => Some(one.cmp(other)),
+            (Number::Decimal(one), Number::Decimal(other)) => Some(one.cmp(other)),
+            // Rounding keeps the order of numbers that it does not make equal.
+            (Number::Decimal(one), Number::Whole(whole)) => match one.real().partial_cmp(&other.real()) {
+                Some(Ordering::Equal) => Some(one.cmp(&Decimal::from(*whole))),
+                order => order,
+            },
+            (Number::Whole(_), Number::Decimal(_)) => other.compare(self).map(Ordering::reverse),
+            // The nearest number of a large decimal is infinite.
+            (Number::Decimal(_), Number::Real(real)) if real.is_infinite() => 0.0.partial_cmp(real),
+            (Number::Real(real), Number::Decimal(_)) if real.is_infinite() => real.partial_cmp(&0.0),
             (one, other) => one.real().partial_cmp(&other.real()),
         }
     }
@@ -118,7 +145,7 @@ impl NumberTest {
     pub(crate) fn compared(operator: &str, number: Number) -> Option<Self> {
         use Bound::{None as Open, With, Without};
         let (low, high) = match operator {
-            "=" | "==" | "!=" => (With(number), With(number)),
+            "=" | "==" | "!=" => (With(number.clone()), With(number)),
             "<" => (Open, Without(number)),
             "<=" => (Open, With(number)),
             ">" => (Without(number), Open),
@@ -138,13 +165,13 @@ impl NumberTest {
     /// Whether it tests for one number, or for all others.
     #[must_use]
     pub fn is_equality(&self) -> bool {
-        matches!((self.low, self.high), (Bound::With(low), Bound::With(high)) if low == high)
+        matches!((&self.low, &self.high), (Bound::With(low), Bound::With(high)) if low == high)
     }
 
     /// Whether a number passes. NaN passes only a test for NaN.
     #[must_use]
-    pub fn holds(&self, number: Number) -> bool {
-        if matches!(self.low, Bound::With(low) if low.is_nan()) {
+    pub fn holds(&self, number: &Number) -> bool {
+        if matches!(&self.low, Bound::With(low) if low.is_nan()) {
             return number.is_nan() != self.negated;
         }
         if number.is_nan() {
@@ -156,7 +183,7 @@ impl NumberTest {
 
 impl Bound {
     /// Whether a number is on the inner side of it; `outside` is the order of numbers beyond it.
-    fn admits(self, number: Number, outside: Ordering) -> bool {
+    fn admits(&self, number: &Number, outside: Ordering) -> bool {
         match self {
             Bound::None => true,
             Bound::With(end) => number.compare(end).is_some_and(|order| order != outside),
@@ -183,6 +210,28 @@ mod tests {
     }
 
     #[test]
+    fn decimals_are_compared_exactly_except_with_binary_numbers() {
+        let decimal = |text| Number::Decimal(Decimal::parse(text).unwrap());
+        let typed = |text| Number::exact(text).unwrap();
+        for (one, other, order) in [
+            (decimal("0.1"), typed("0.1"), Ordering::Equal),
+            (Number::Real(0.1), typed("0.1"), Ordering::Equal),
+            (decimal("0.1"), typed("0.1000000000000000000000001"), Ordering::Less),
+            (decimal("9007199254740993"), Number::Whole(9_007_199_254_740_993), Ordering::Equal),
+            (decimal("9007199254740993.5"), Number::Whole(9_007_199_254_740_993), Ordering::Greater),
+            (decimal("18446744073709551616"), typed("18446744073709551616"), Ordering::Equal),
+            (decimal("1E+400"), typed("Infinity"), Ordering::Less),
+            (decimal("-1E+400"), typed("-Infinity"), Ordering::Greater),
+            (decimal("1E+400"), Number::Whole(i128::MAX), Ordering::Greater),
+            (typed("1.5K"), decimal("1536.00"), Ordering::Equal),
+        ] {
+            assert_eq!(one.compare(&other), Some(order), "{one:?} {other:?}");
+            assert_eq!(other.compare(&one), Some(order.reverse()), "{one:?} {other:?}");
+        }
+        assert_eq!(decimal("1").compare(&Number::Real(f64::NAN)), None);
+    }
+
+    #[test]
     fn percentages_are_fractions() {
         assert_eq!(Number::parse_share("25%"), Some(Number::Real(0.25)));
         assert_eq!(Number::parse_share("7%"), Some(Number::Real(7.0 / 100.0)));
@@ -196,10 +245,7 @@ mod tests {
     fn every_operator_compares_as_it_says() {
         let numbers = [-2.5, -1.0, 0.0, 1.0, 2.0].map(Number::Real).into_iter().chain((-3..3).map(Number::Whole));
         for number in numbers {
-            let real = match number {
-                Number::Whole(whole) => whole as f64,
-                Number::Real(real) => real,
-            };
+            let real = number.real();
             for (operator, expected) in [
                 ("=", real == 1.0),
                 ("!=", real != 1.0),
@@ -209,19 +255,19 @@ mod tests {
                 (">=", real >= 1.0),
             ] {
                 let test = NumberTest::compared(operator, Number::Whole(1)).unwrap();
-                assert_eq!(test.holds(number), expected, "{number:?} {operator} 1");
+                assert_eq!(test.holds(&number), expected, "{number:?} {operator} 1");
             }
             assert_eq!(
-                NumberTest::range("-1..1.5", Number::parse).unwrap().holds(number),
+                NumberTest::range("-1..1.5", Number::exact).unwrap().holds(&number),
                 (-1.0..=1.5).contains(&real)
             );
         }
-        assert!(!NumberTest::compared("!=", Number::Whole(1)).unwrap().holds(Number::Real(f64::NAN)));
+        assert!(!NumberTest::compared("!=", Number::Whole(1)).unwrap().holds(&Number::Real(f64::NAN)));
         let nan = Number::Real(f64::NAN);
-        assert!(NumberTest::compared("=", nan).unwrap().holds(nan));
-        assert!(!NumberTest::compared("=", nan).unwrap().holds(Number::Real(1.0)));
-        assert!(!NumberTest::compared("!=", nan).unwrap().holds(nan));
-        assert!(NumberTest::compared("!=", nan).unwrap().holds(Number::Whole(1)));
-        assert!(NumberTest::compared(">", Number::Whole(i64::MAX.into())).unwrap().holds(Number::Whole(1 << 63)));
+        assert!(NumberTest::compared("=", nan.clone()).unwrap().holds(&nan));
+        assert!(!NumberTest::compared("=", nan.clone()).unwrap().holds(&Number::Real(1.0)));
+        assert!(!NumberTest::compared("!=", nan.clone()).unwrap().holds(&nan));
+        assert!(NumberTest::compared("!=", nan.clone()).unwrap().holds(&Number::Whole(1)));
+        assert!(NumberTest::compared(">", Number::Whole(i64::MAX.into())).unwrap().holds(&Number::Whole(1 << 63)));
     }
 }

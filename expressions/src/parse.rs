@@ -4,6 +4,7 @@ use crate::error::ExpressionError;
 use crate::field::{FieldTest, Number, NumberTest};
 use crate::language::{Attribute, Language, Unit};
 use crate::lexer::{Token, TokenKind, tokens};
+use crate::moment::{Moment, TimeTest};
 use crate::nearest::nearest;
 use crate::number::{parse_duration, parse_number};
 use crate::path::{PathStep, parse_path};
@@ -177,9 +178,10 @@ impl<'t, L: Language> Parser<'t, L> {
         let value = self.take("a value")?;
         let word = if let TokenKind::Word(word) = &value.kind { Some(word.as_str()) } else { None };
         if operator == "in" {
-            let range = word.and_then(|word| NumberTest::range(word, Number::parse));
-            let message = "expected a range such as -1..3, 0.5.. or ..2M here, without blanks";
-            return range.map(FieldTest::Number).ok_or_else(|| error(value.position, message));
+            let numbers = word.and_then(|word| NumberTest::range(word, Number::exact)).map(FieldTest::Number);
+            let times = || word.and_then(TimeTest::range).map(|test| FieldTest::Time(test, None));
+            let message = "expected a range such as -1..3, 0.5.., ..2M or 2020-01-01..2020-03-31 here, without blanks";
+            return numbers.or_else(times).ok_or_else(|| error(value.position, message));
         }
         let is_equality = ["=", "==", "!="].contains(&operator);
         let negated = operator == "!=";
@@ -195,14 +197,19 @@ impl<'t, L: Language> Parser<'t, L> {
                 return test.map(FieldTest::Number).ok_or_else(|| error(position, NUMBERS_ARE_COMPARED_WITH));
             }
             Some(word) => {
-                if let Some(test) = Number::parse(word).and_then(|number| NumberTest::compared(operator, number)) {
+                if let Some(test) = Number::exact(word).and_then(|number| NumberTest::compared(operator, number)) {
                     return Ok(FieldTest::Number(test));
+                }
+                if let Some(test) = Moment::parse(word).and_then(|time| TimeTest::compared(operator, time)) {
+                    let text = is_equality.then(|| TextTest { pattern: Pattern::Exact(word.to_owned()), negated });
+                    return Ok(FieldTest::Time(test, text));
                 }
             }
             None => {}
         }
         if !is_equality && !operator.ends_with('~') {
-            return Err(error(value.position, "expected a number such as 100, -3, 0.25 or 1.5M here"));
+            let message = "expected a number such as 100, -3, 0.25 or 1.5M, or a date such as 2020-02-10, here";
+            return Err(error(value.position, message));
         }
         test::<L>(operator, position, value).map(FieldTest::Text)
     }

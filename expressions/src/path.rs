@@ -39,6 +39,7 @@ impl Display for MapKey {
             MapKey::Boolean(truth) => truth.fmt(f),
             MapKey::Number(Number::Whole(whole)) => whole.fmt(f),
             MapKey::Number(Number::Real(real)) => real.fmt(f),
+            MapKey::Number(Number::Decimal(decimal)) => decimal.fmt(f),
             MapKey::Text(text) => f.write_str(&quoted(text)),
         }
     }

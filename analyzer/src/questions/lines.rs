@@ -5,15 +5,16 @@
 //!   its type, or a base, `reads as` ─┘               └─▶ their targets: text, number or line
 //! ```
 //!
-//! See `template` for the syntax of templates, `format` for the formats of numbers, `rules` for the file of rules.
+//! See `template` for the syntax of templates, `format` for the formats of numbers, `rules` for the file of rules. A line
+//! of a recording that consists of a number or a time is compared and added as such, see `line`.
 
 mod format;
+mod line;
 mod rules;
 mod template;
 
 use std::collections::BTreeMap;
 
-use barrow_expressions::TextTest;
 use barrow_format::rows::{KindRole, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
@@ -28,6 +29,7 @@ use crate::questions::expression::{Attribute, AttributeValue};
 use crate::questions::fields::{FieldPath, Held};
 
 pub use format::days_to_date;
+pub use line::Line;
 use template::{Origin, Template};
 
 /// The maximum number of templates of a recording that are read at once. Objects of further ones have no line.
@@ -50,12 +52,13 @@ impl Heap {
     /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
     /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
     pub fn lines(&self, ids: &[ObjectId], progress: &dyn Progress) -> Result<Vec<Option<String>>> {
-        self.lines_at(ids, MOST_DEPTH, progress)
+        let lines = self.lines_at(ids, MOST_DEPTH, progress)?;
+        Ok(lines.into_iter().map(|line| line.map(|line| line.text)).collect())
     }
 
-    fn lines_at(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Vec<Option<String>>> {
+    fn lines_at(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Vec<Option<Line>>> {
         self.count_line_use();
-        let mut lines: Vec<Option<String>> = vec![None; ids.len()];
+        let mut lines: Vec<Option<Line>> = vec![None; ids.len()];
         let templates = self.templates_of(ids)?;
         if templates.is_empty() {
             return Ok(lines);
@@ -80,13 +83,14 @@ impl Heap {
                 let of_row: Vec<Option<&str>> = attributes.iter().map(|column| column[row].as_deref()).collect();
                 let text = |held| match held {
                     Held::Object(id) => texts.text(id, template.origin),
-                    Held::Value(Value::Text(text)) => Some(beginning(tables.string(text))),
+                    Held::Value(Value::Text(text)) => Some(Line::of_text(&beginning(tables.string(text)))),
                     _ => None,
                 };
-                let line = template.filled(&held, &of_row, &text, has_numbers).filter(|line| !line.is_empty());
+                let line = template.filled(&held, &of_row, &text, has_numbers).filter(|line| !line.text.is_empty());
                 lines[at] = match template.origin {
-                    Origin::Rules => line.map(|line| beginning(&line)),
-                    Origin::Recording => line.filter(|line| line.len() <= MOST_BYTES),
+                    // The file of rules does not decide what a number is.
+                    Origin::Rules => line.map(|line| Line::of_text(&beginning(&line.text))),
+                    Origin::Recording => line.filter(|line| line.text.len() <= MOST_BYTES),
                 };
             }
         }
@@ -182,7 +186,7 @@ impl Heap {
     ///
     /// # Errors
     /// Those of [`Heap::lines`].
-    pub fn lines_of(&self, held: &[Held], progress: &dyn Progress) -> Result<BTreeMap<ObjectId, String>> {
+    pub fn lines_of(&self, held: &[Held], progress: &dyn Progress) -> Result<BTreeMap<ObjectId, Line>> {
         let (objects, mut lines) = (Held::objects(held), BTreeMap::new());
         if !objects.is_empty() {
             self.each_line(Some(&self.set_of(&objects)), progress, &mut |object, line| {
@@ -200,7 +204,7 @@ impl Heap {
         &self,
         within: Option<&ObjectSet>,
         progress: &dyn Progress,
-        tell: &mut dyn FnMut(ObjectId, String),
+        tell: &mut dyn FnMut(ObjectId, Line),
     ) -> Result<()> {
         let tables = self.recording().tables()?;
         // It counts even if no object has a template.
@@ -209,7 +213,7 @@ impl Heap {
         let ids: Vec<ObjectId> = with_template.iter().collect();
         for part in ids.chunks(PART_OBJECTS) {
             let meanings = self.stand_for(&self.set_of(part), progress)?;
-            let lines = self.lines(part, progress)?;
+            let lines = self.lines_at(part, MOST_DEPTH, progress)?;
             for ((&object, line), meaning) in part.iter().zip(lines).zip(meanings) {
                 if let Some(line) = line.filter(|_| !matches!(meaning, Held::Value(_))) {
                     tell(object, line);
@@ -219,15 +223,22 @@ impl Heap {
         Ok(())
     }
 
-    /// The objects whose line passes a test; see [`Heap::each_line`].
-    pub(crate) fn line_matches(&self, test: &TextTest, progress: &dyn Progress) -> Result<ObjectSet> {
+    /// The objects whose line passes; see [`Heap::each_line`].
+    pub(crate) fn line_matches(&self, passes: &dyn Fn(&Line) -> bool, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
         self.each_line(None, progress, &mut |object, line| {
-            if test.holds(Some(&line)) {
+            if passes(&line) {
                 matching.insert(object);
             }
         })?;
         Ok(matching)
+    }
+
+    /// The objects of the set that are a number or a time according to their type, whether or not it can be read.
+    pub(crate) fn measurable(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let tables = self.recording().tables()?;
+        let template = |id| Template::parse(tables.type_template(id)?, Origin::Recording).ok();
+        self.objects_of_types(Some(set), |id| template(id).is_some_and(|template| template.measures()), progress)
     }
 
     /// For each object of the set that has a line, the first one with the same line; see [`Heap::each_line`].
@@ -236,7 +247,7 @@ impl Heap {
     pub(crate) fn same_lines(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<HashMap<ObjectId, ObjectId>> {
         let (mut first_of, mut same): (HashMap<String, ObjectId>, _) = (HashMap::default(), HashMap::default());
         self.each_line(Some(set), progress, &mut |object, line| {
-            same.insert(object, *first_of.entry(line).or_insert(object));
+            same.insert(object, *first_of.entry(line.text).or_insert(object));
         })?;
         Ok(same)
     }
@@ -253,9 +264,9 @@ impl Heap {
         for (details, meaning) in objects(self.recording(), self.snapshot(), ids)?.into_iter().zip(meanings) {
             let is_class = tables.kind_role(tables.type_kind(details.type_id)) == KindRole::Type;
             let text = match (meaning, details.name) {
-                (Held::Value(Value::Text(text)), _) => Some(beginning(tables.string(text))),
-                (Held::Value(value), _) => template::plain(value),
-                (_, Some(name)) if is_class => Some(beginning(tables.string(name))),
+                (Held::Value(Value::Text(text)), _) => Some(Line::of_text(&beginning(tables.string(text)))),
+                (Held::Value(value), _) => Line::of_value(value),
+                (_, Some(name)) if is_class => Some(Line::of_text(&beginning(tables.string(name)))),
                 _ => None,
             };
             match text {
@@ -276,23 +287,23 @@ impl Heap {
 /// The texts of objects in the lines of others.
 struct Texts<'h> {
     tables: &'h Tables,
-    known: HashMap<ObjectId, String>,
+    known: HashMap<ObjectId, Line>,
     /// Objects that represent no value, and are no classes.
     others: HashMap<ObjectId, ObjectDetails>,
 }
 
 impl Texts<'_> {
     /// The text of an object. In a rule one without a text has its number and type.
-    fn text(&self, id: ObjectId, origin: Origin) -> Option<String> {
+    fn text(&self, id: ObjectId, origin: Origin) -> Option<Line> {
         let known = self.known.get(&id).cloned();
         if known.is_some() || origin == Origin::Recording {
             return known;
         }
         let ObjectDetails { type_id, name, .. } = *self.others.get(&id)?;
         Some(match Held::of_null(self.tables, type_id, name) {
-            Some(Held::Undefined) => "undefined".to_owned(),
-            Some(_) => "null".to_owned(),
-            None => beginning(&format!("@{id} {}", self.tables.type_title(type_id))),
+            Some(Held::Undefined) => Line::of_template("undefined"),
+            Some(_) => Line::of_template("null"),
+            None => Line::of_text(&beginning(&format!("@{id} {}", self.tables.type_title(type_id)))),
         })
     }
 }

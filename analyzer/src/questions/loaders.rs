@@ -225,7 +225,7 @@ impl Heap {
     fn first_line(&self, list: ObjectId, progress: &dyn Progress) -> Result<Option<String>> {
         let Some(found) = self.entries(list, 1, progress)? else { return Ok(None) };
         let first: Vec<Held> = found.entries.iter().map(|entry| entry.value).collect();
-        Ok(self.lines_of(&first, progress)?.into_values().next())
+        Ok(self.lines_of(&first, progress)?.into_values().next().map(|line| line.text))
     }
 
     /// Counts the objects of every type for the class that they belong to.

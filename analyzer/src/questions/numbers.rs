@@ -1,14 +1,15 @@
 //! Numbers of several objects in all: their sum and mean, the least and the greatest.
 //!
 //! ```text
-//!   a number ───────────────────────────────────────▶ known: it is added
+//!   a number, an object that reads as one ──────────▶ known: it is added
 //!   no such field, null, an object, a text, NaN ────▶ absent
-//!   not recorded ───────────────────────────────────▶ unknown: the sum may be another one
+//!   not recorded, a number of too many digits ──────▶ unknown: the sum may be another one
 //! ```
 
 use std::cmp::Ordering;
 
-use barrow_expressions::Number;
+use barrow_expressions::{Decimal, Number};
+use barrow_format::ObjectId;
 
 use crate::error::{AnalyzerError, Result};
 use crate::graph::object_set::ObjectSet;
@@ -16,9 +17,9 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::fields::{FieldPath, Held, number};
 
-/// The numbers of several objects in all. Whole numbers are added exactly; the error of a sum of others does not grow with
-/// their count.
-#[derive(Debug, Clone, Copy, Default)]
+/// The numbers of several objects in all. Whole and decimal numbers are added exactly; the error of a sum of binary ones
+/// does not grow with their count.
+#[derive(Debug, Clone, Default)]
 pub struct NumberTotals {
     /// Number of objects with a number.
     pub known: u64,
@@ -28,6 +29,8 @@ pub struct NumberTotals {
     pub unknown: u64,
     /// 2^64 objects of 64 bits would fit.
     whole: i128,
+    /// The sum of decimal numbers that are not whole or larger.
+    decimal: Option<Decimal>,
     real: f64,
     /// The digits that rounding has taken from `real`.
     lost: f64,
@@ -37,25 +40,48 @@ pub struct NumberTotals {
 }
 
 impl NumberTotals {
-    /// Adds a number, which is not NaN.
+    /// Adds a number, which is not NaN. A decimal number that [`Decimal::plus`] does not add is unknown.
     pub fn add(&mut self, number: Number) {
-        self.known += 1;
-        match number {
-            Number::Whole(whole) => self.whole += whole,
-            Number::Real(real) => self.add_real(real),
+        match &number {
+            Number::Whole(whole) => match self.whole.checked_add(*whole) {
+                Some(sum) => self.whole = sum,
+                None => self.decimal = self.with(&Decimal::from(*whole)),
+            },
+            Number::Real(real) => self.add_real(*real),
+            Number::Decimal(decimal) => match self.with(decimal) {
+                Some(sum) => self.decimal = Some(sum),
+                None => {
+                    self.unknown += 1;
+                    return;
+                }
+            },
         }
-        self.least = Some(self.least.filter(|least| order(*least, number).is_le()).unwrap_or(number));
-        self.greatest = Some(self.greatest.filter(|greatest| order(*greatest, number).is_ge()).unwrap_or(number));
+        self.known += 1;
+        if self.least.as_ref().is_none_or(|least| order(least, &number).is_gt()) {
+            self.least = Some(number.clone());
+        }
+        if self.greatest.as_ref().is_none_or(|greatest| order(greatest, &number).is_lt()) {
+            self.greatest = Some(number);
+        }
+    }
+
+    /// The sum of decimal numbers with a further one.
+    fn with(&self, decimal: &Decimal) -> Option<Decimal> {
+        self.decimal.as_ref().unwrap_or(&Decimal::from(0)).plus(decimal)
+    }
+
+    /// Adds what a field holds where a number is wanted.
+    pub fn add_found(&mut self, found: FieldNumber) {
+        match found {
+            FieldNumber::Known(number) => self.add(number),
+            FieldNumber::Absent => self.absent += 1,
+            FieldNumber::Unknown => self.unknown += 1,
+        }
     }
 
     /// Adds the value of a field.
     pub fn add_held(&mut self, held: Held) {
-        let number = if let Held::Value(value) = held { number(value) } else { None };
-        match number.filter(|number| !number.real().is_nan()) {
-            Some(number) => self.add(number),
-            None if held == Held::Unknown => self.unknown += 1,
-            None => self.absent += 1,
-        }
+        self.add_found(FieldNumber::of(held));
     }
 
     fn add_real(&mut self, number: f64) {
@@ -72,11 +98,18 @@ impl NumberTotals {
         if self.known == 0 && self.absent + self.unknown > 0 {
             return None;
         }
+        let exact = match &self.decimal {
+            None => Number::Whole(self.whole),
+            Some(decimal) => {
+                let sum = decimal.plus(&Decimal::from(self.whole))?;
+                sum.whole().map_or(Number::Decimal(sum), Number::Whole)
+            }
+        };
         Some(match self.has_reals {
-            false => Number::Whole(self.whole),
+            false => exact,
             // What is lost of an infinite sum is no number.
             true if !self.real.is_finite() => Number::Real(self.real),
-            true => Number::Real(self.real + self.lost + Number::Whole(self.whole).real()),
+            true => Number::Real(self.real + self.lost + exact.real()),
         })
     }
 
@@ -89,38 +122,100 @@ impl NumberTotals {
 
     /// The least known number.
     #[must_use]
-    pub fn least(&self) -> Option<Number> {
-        self.least
+    pub fn least(&self) -> Option<&Number> {
+        self.least.as_ref()
     }
 
     /// The greatest known number.
     #[must_use]
-    pub fn greatest(&self) -> Option<Number> {
-        self.greatest
+    pub fn greatest(&self) -> Option<&Number> {
+        self.greatest.as_ref()
+    }
+}
+
+/// What a field holds where a number is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FieldNumber {
+    /// A number, which is not NaN.
+    Known(Number),
+    /// None.
+    Absent,
+    /// It is not known which.
+    Unknown,
+}
+
+impl FieldNumber {
+    /// The number that a field itself holds.
+    fn of(held: Held) -> Self {
+        let number = if let Held::Value(value) = held { number(value) } else { None };
+        match number.filter(|number| !number.is_nan()) {
+            Some(number) => FieldNumber::Known(number),
+            None if held == Held::Unknown => FieldNumber::Unknown,
+            None => FieldNumber::Absent,
+        }
     }
 }
 
 impl Heap {
-    /// The value of a field for each object of the set, in their order, where numbers are wanted: see
-    /// [`Heap::field_column`].
+    /// Calls `tell` once for each object of the set with its place there and the number that a field holds: see
+    /// [`Heap::field_column`]. An object that reads as a number is that. The objects come in any order.
+    ///
+    /// Memory: that of [`Heap::field_column`], and the lines of some objects at a time.
     ///
     /// # Errors
     /// Those of [`Heap::field_column`]; [`AnalyzerError::ReplacedNumbers`].
-    pub fn field_numbers(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
+    pub fn field_numbers(
+        &self,
+        set: &ObjectSet,
+        path: &FieldPath,
+        progress: &dyn Progress,
+        tell: &mut dyn FnMut(usize, FieldNumber),
+    ) -> Result<()> {
         if self.recording().has_replaced_numbers()? {
             return Err(AnalyzerError::ReplacedNumbers);
         }
-        self.field_column(set, path, progress)
+        let column = self.field_column(set, path, progress)?;
+        // By the object that a field holds, the place of the object that has the field.
+        let mut places: Vec<(ObjectId, usize)> = Vec::new();
+        for (at, &held) in column.iter().enumerate() {
+            match held {
+                Held::Object(target) => places.push((target, at)),
+                held => tell(at, FieldNumber::of(held)),
+            }
+        }
+        places.sort_unstable();
+        let mut places = places.into_iter().peekable();
+        let targets = Held::objects(&column);
+        drop(column);
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let mut told = |end: Option<ObjectId>, number: &mut dyn FnMut(ObjectId) -> FieldNumber| {
+            while let Some((target, at)) = places.next_if(|&(target, _)| end.is_none_or(|end| target <= end)) {
+                tell(at, number(target));
+            }
+        };
+        let targets = self.set_of(&targets);
+        let measurable = self.measurable(&targets, progress)?;
+        let mut without_line = |target: ObjectId| match measurable.contains(target) {
+            true => FieldNumber::Unknown,
+            false => FieldNumber::Absent,
+        };
+        self.each_line(Some(&targets), progress, &mut |object, line| {
+            told(Some(object), &mut |target| match line.number() {
+                _ if target != object => without_line(target),
+                number => number.map_or(FieldNumber::Absent, FieldNumber::Known),
+            });
+        })?;
+        told(None, &mut without_line);
+        Ok(())
     }
 }
 
 /// The order of two numbers, of which none is NaN.
 #[must_use]
-pub fn order(one: Number, other: Number) -> Ordering {
-    match (one, other) {
-        (Number::Whole(one), Number::Whole(other)) => one.cmp(&other),
-        (one, other) => one.real().total_cmp(&other.real()),
-    }
+pub fn order(one: &Number, other: &Number) -> Ordering {
+    one.compare(other).unwrap_or(Ordering::Equal)
 }
 
 #[cfg(test)]
@@ -140,8 +235,8 @@ mod tests {
         let held = [Value::Unsigned(u64::MAX), Value::Unsigned(u64::MAX), Value::Signed(i64::MIN)].map(Held::Value);
         let totals = totals(&held);
         assert_eq!(totals.sum(), Some(Number::Whole(27_670_116_110_564_327_422)));
-        assert_eq!(totals.least(), Some(Number::Whole(i64::MIN.into())));
-        assert_eq!(totals.greatest(), Some(Number::Whole(u64::MAX.into())));
+        assert_eq!(totals.least(), Some(&Number::Whole(i64::MIN.into())));
+        assert_eq!(totals.greatest(), Some(&Number::Whole(u64::MAX.into())));
     }
 
     #[test]
@@ -174,7 +269,7 @@ mod tests {
             let known: Vec<f64> = numbers.iter().flatten().map(|&number| f64::from(number)).collect();
             let known: Vec<f64> = known.into_iter().map(|number| if quarters { number / 4.0 } else { number }).collect();
             let sum = (known.len() == numbers.len() || !known.is_empty()).then(|| known.iter().sum::<f64>());
-            prop_assert_eq!(totals.sum().map(Number::real), sum.map(|sum| sum + 0.0));
+            prop_assert_eq!(totals.sum().map(|sum| sum.real()), sum.map(|sum| sum + 0.0));
             prop_assert_eq!(totals.mean(), (!known.is_empty()).then(|| sum.unwrap_or_default() / known.len() as f64));
             prop_assert_eq!(totals.least().map(Number::real), known.iter().copied().reduce(f64::min));
             prop_assert_eq!(totals.greatest().map(Number::real), known.iter().copied().reduce(f64::max));

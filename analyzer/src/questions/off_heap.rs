@@ -23,7 +23,7 @@ use crate::progress::Progress;
 const BUFFER: &str = "java.nio.DirectByteBuffer";
 
 /// The bytes of buffers outside the heap.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct OffHeap {
     /// Direct buffers.
     pub direct: NumberTotals,
@@ -39,7 +39,7 @@ impl OffHeap {
     pub fn unknown() -> Self {
         let mut unknown = NumberTotals::default();
         unknown.add_held(Held::Unknown);
-        OffHeap { direct: unknown, mapped: unknown, native: unknown }
+        OffHeap { direct: unknown.clone(), mapped: unknown.clone(), native: unknown }
     }
 }
 

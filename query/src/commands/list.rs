@@ -6,7 +6,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, FieldPath, FieldValue, Heap, Held, KindId, ObjectId, ObjectSet, Progress, SnapshotId, Tables, objects,
+    Expression, FieldPath, FieldValue, Heap, Held, KindId, Line, Number, ObjectId, ObjectSet, Progress, SnapshotId,
+    Tables, number_order, objects,
 };
 
 use crate::answer::{Answer, Column, Table, Value, table};
@@ -165,7 +166,7 @@ impl What {
                 let column = heap.field_column(set, path, progress)?;
                 let lines = heap.lines_of(&column, progress)?;
                 let keys = column.iter().map(|held| match held {
-                    Held::Object(id) if lines.contains_key(id) => Key::Text(lines[id].clone()),
+                    Held::Object(id) if lines.contains_key(id) => Key::of_line(&lines[id]),
                     held => Key::of_held(*held, tables),
                 });
                 Ok(keys.collect())
@@ -191,6 +192,8 @@ pub(super) const PART_OBJECTS: usize = 1 << 16;
 enum Key {
     Number(f64),
     Whole(i128),
+    /// What an object reads as.
+    Read(Number),
     Text(String),
     Object(ObjectId),
     None,
@@ -212,6 +215,14 @@ impl Key {
         }
     }
 
+    fn of_line(line: &Line) -> Self {
+        match line.number() {
+            Some(Number::Whole(whole)) => Key::Whole(whole),
+            Some(number) => Key::Read(number),
+            None => Key::Text(line.text.clone()),
+        }
+    }
+
     fn of_cell(cell: Value) -> Self {
         match cell {
             Value::Number(number) => Key::Whole(number.into()),
@@ -229,7 +240,8 @@ impl Key {
             (Key::Object(one), Key::Object(other)) => (one.cmp(other), Direction::Ascending),
             (Key::Text(one), Key::Text(other)) => (one.cmp(other), Direction::Ascending),
             (Key::Whole(one), Key::Whole(other)) => (one.cmp(other), Direction::Descending),
-            (one, other) => (one.number().total_cmp(&other.number()), Direction::Descending),
+            (Key::Number(one), Key::Number(other)) => (one.total_cmp(other), Direction::Descending),
+            (one, other) => (number_order(&one.number(), &other.number()), Direction::Descending),
         };
         match direction.unwrap_or(usual) {
             Direction::Ascending => order,
@@ -240,19 +252,19 @@ impl Key {
     /// The place of all keys of its kind.
     fn class(&self) -> u8 {
         match self {
-            Key::Number(_) | Key::Whole(_) => 0,
+            Key::Number(_) | Key::Whole(_) | Key::Read(_) => 0,
             Key::Text(_) => 1,
             Key::Object(_) => 2,
             Key::None => 3,
         }
     }
 
-    fn number(&self) -> f64 {
+    fn number(&self) -> Number {
         match self {
-            Key::Number(number) => *number,
-            #[expect(clippy::cast_precision_loss, reason = "whole numbers are compared with each other exactly")]
-            Key::Whole(whole) => *whole as f64,
-            Key::Text(_) | Key::Object(_) | Key::None => f64::NAN,
+            Key::Number(number) => Number::Real(*number),
+            Key::Whole(whole) => Number::Whole(*whole),
+            Key::Read(number) => number.clone(),
+            Key::Text(_) | Key::Object(_) | Key::None => Number::Real(f64::NAN),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use barrow_analyzer::{FieldPath, Heap, Number, NumberTotals, ObjectId, ObjectSet, Progress, number_order, objects};
+use barrow_analyzer::{
+    Decimal, FieldPath, Heap, Number, NumberTotals, ObjectId, ObjectSet, Progress, number_order, objects,
+};
 use barrow_processes::{Attribute, AttributeValue, Classes, ImageId, ProcessTree, Quantity, Values};
 
 use crate::answer::{Answer, Column, Unit, Value, measured::measured, units};
@@ -177,8 +179,9 @@ impl ObjectNumber {
                 (0..set.len() as usize).for_each(|at| add(at, &|totals| totals.add(Number::Whole(1))));
             }
             ObjectNumber::Field(path) => {
-                let column = heap.field_numbers(set, path, progress)?;
-                column.iter().enumerate().for_each(|(at, held)| add(at, &|totals| totals.add_held(*held)));
+                heap.field_numbers(set, path, progress, &mut |at, found| {
+                    add(at, &|totals| totals.add_found(found.clone()))
+                })?;
             }
             ObjectNumber::Attribute(attribute) => {
                 let ids: Vec<ObjectId> = set.iter().collect();
@@ -276,7 +279,7 @@ impl Aggregates<'_> {
     /// The order of two groups by an aggregate: the greatest first, and last those without a number.
     pub(crate) fn compared(&self, aggregate: usize, one: usize, other: usize) -> Ordering {
         match (self.number(aggregate, one), self.number(aggregate, other)) {
-            (Some(one), Some(other)) => number_order(other, one),
+            (Some(one), Some(other)) => number_order(&other, &one),
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
     }
@@ -288,8 +291,8 @@ impl Aggregates<'_> {
             Function::Count => Some(Number::Whole(of_group.known.into())),
             Function::Sum => of_group.sum(),
             Function::Mean => of_group.mean().map(Number::Real),
-            Function::Min => of_group.least(),
-            Function::Max => of_group.greatest(),
+            Function::Min => of_group.least().cloned(),
+            Function::Max => of_group.greatest().cloned(),
         }
     }
 
@@ -322,7 +325,7 @@ impl Totals {
         let (totals, unit) = (&self.groups[group], self.unit);
         match function {
             Function::Count => totals.known.into(),
-            Function::Sum => totals.sum().map(|sum| cell(sum, unit)).into(),
+            Function::Sum => totals.sum().map(|sum| cell(&sum, unit)).into(),
             Function::Min => totals.least().map(|number| cell(number, unit)).into(),
             Function::Max => totals.greatest().map(|number| cell(number, unit)).into(),
             Function::Mean => totals
@@ -331,18 +334,29 @@ impl Totals {
                     Unit::Bytes => measured(mean, "bytes"),
                     Unit::Duration => measured(mean, "ns"),
                     Unit::Count => measured(mean, ""),
-                    _ => cell(Number::Real(mean), unit),
+                    _ => cell(&Number::Real(mean), unit),
                 })
                 .into(),
         }
     }
 }
 
-fn cell(number: Number, unit: Unit) -> Value {
+fn cell(number: &Number, unit: Unit) -> Value {
     match number {
-        Number::Whole(whole) => u64::try_from(whole).map_or(Value::Signed(whole), Value::Number),
+        Number::Whole(whole) => u64::try_from(*whole).map_or(Value::Signed(*whole), Value::Number),
         Number::Real(real) if !real.is_finite() => Value::text(real.to_string()),
-        Number::Real(share) if unit == Unit::Share => Value::Share(share),
-        Number::Real(real) => Value::Rate(real),
+        Number::Real(share) if unit == Unit::Share => Value::Share(*share),
+        Number::Real(real) => Value::Rate(*real),
+        Number::Decimal(decimal) => exact(decimal),
+    }
+}
+
+/// A decimal number: a number if a reader of JSON, which has 64 bits for it, finds the same digits; otherwise a text.
+fn exact(decimal: &Decimal) -> Value {
+    let value = decimal.real();
+    let is_same = value.is_finite() && Decimal::parse(&value.to_string()).as_ref() == Some(decimal);
+    match u8::try_from(decimal.decimals()) {
+        Ok(decimals) if is_same => Value::Decimal { value, decimals },
+        _ => Value::text(decimal.to_string()),
     }
 }

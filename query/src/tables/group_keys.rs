@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{GroupKey, Heap, Held, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
+use barrow_analyzer::{GroupKey, Heap, Held, Line, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
 
 use crate::answer::{Absence, Column, Unit, Value};
 use crate::attributes;
@@ -60,7 +60,7 @@ pub(crate) fn lines(
     found: &ObjectGroups<'_>,
     heap: &Heap,
     progress: &dyn Progress,
-) -> Result<BTreeMap<ObjectId, String>, QueryError> {
+) -> Result<BTreeMap<ObjectId, Line>, QueryError> {
     let held: Vec<Held> = found.groups.iter().flat_map(|group| found.held(group)).copied().collect();
     Ok(heap.lines_of(&held, progress)?)
 }
@@ -69,7 +69,7 @@ pub(crate) fn lines(
 pub(crate) fn cells(
     keys: &[GroupKey],
     found: &ObjectGroups<'_>,
-    lines: &BTreeMap<ObjectId, String>,
+    lines: &BTreeMap<ObjectId, Line>,
     heap: &Heap,
 ) -> Result<Vec<Vec<Value>>, QueryError> {
     let (groups, tables) = (&found.groups, heap.recording().tables()?);
@@ -80,7 +80,7 @@ pub(crate) fn cells(
         // An object stands for all with its line.
         let cell = |(cell, held): (Value, &Held)| match held {
             Held::Missing if is_field => Value::Absent(Absence::NoField),
-            Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(line)),
+            Held::Object(id) => lines.get(id).map_or(cell, |line| Value::name_of(&line.text)),
             _ => cell,
         };
         Ok::<Vec<Value>, QueryError>(cells.map(cell).collect())

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use barrow_analyzer::{
-    FieldEncoding, FieldValue, Heap, Held, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId, Tables,
-    objects,
+    FieldEncoding, FieldValue, Heap, Held, Line, ObjectDetails, ObjectId, ObjectSet, Progress, Recording, SnapshotId,
+    Tables, objects,
 };
 
 use crate::answer::{Absence, Unit, Value, text::text};
@@ -131,7 +131,7 @@ pub(crate) fn unit<'c>(cells: impl IntoIterator<Item = &'c Value>) -> Unit {
 
 /// The sort key of a value of a field: absent ones come first, then true and false, numbers, characters, texts and lines,
 /// objects.
-pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, String>, tables: &'t Tables) -> (u8, i128, &'t str) {
+pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, Line>, tables: &'t Tables) -> (u8, i128, &'t str) {
     match *held {
         Held::Missing => (0, 0, ""),
         Held::Unknown => (1, 0, ""),
@@ -145,7 +145,7 @@ pub(crate) fn order<'t>(held: &Held, lines: &'t BTreeMap<ObjectId, String>, tabl
         Held::Value(FieldValue::Character(code)) => (6, code.into(), ""),
         Held::Value(FieldValue::Text(text)) => (7, 0, tables.string(text)),
         Held::Object(id) => match lines.get(&id) {
-            Some(line) => (7, 0, line),
+            Some(line) => (7, 0, &line.text),
             None => (8, id.0.into(), ""),
         },
     }

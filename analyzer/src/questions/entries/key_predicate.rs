@@ -28,7 +28,7 @@ impl<'h> KeyPredicate<'h> {
             }
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
-                let (low, high) = (Bound::With(*number), Bound::With(*number));
+                let (low, high) = (Bound::With(number.clone()), Bound::With(number.clone()));
                 FieldTest::Number(NumberTest { low, high, negated: false })
             }
             MapKey::Text(text) => FieldTest::Text(TextTest { pattern: Pattern::Exact(text.clone()), negated: false }),

@@ -292,7 +292,7 @@ impl Heap {
                     Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
                     Measure::Fill => filling.share().map(Number::Real),
                 };
-                if number.is_some_and(|number| test.holds(number)) {
+                if number.is_some_and(|number| test.holds(&number)) {
                     matching.insert(object);
                 }
             }

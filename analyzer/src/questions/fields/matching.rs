@@ -1,8 +1,9 @@
 //! The objects whose fields pass a test.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use barrow_expressions::{FieldTest, Pattern, TextTest};
+use barrow_expressions::FieldTest;
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Value};
 use barrow_format::{ObjectId, TypeId};
@@ -17,6 +18,7 @@ use crate::file::tables::NULL;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::lines::Line;
 
 impl Heap {
     /// The objects for which the field at the end of a path passes a test. An unknown or missing value passes only the test
@@ -73,6 +75,30 @@ impl Heap {
         let column = self.path_column(&self.starts(path, progress)?, path, progress);
         let column = column.map_err(|error| path.place(error))?;
         Ok(column.iter().filter(|held| **held == Held::Unknown).count() as u64)
+    }
+
+    /// The number of objects from which a path leads to a number or a time that cannot be read, such as one of too many
+    /// digits.
+    ///
+    /// Time: that of following the path, and of [`Heap::lines`] for such objects.
+    ///
+    /// # Errors
+    /// As for [`Heap::select`].
+    pub fn unread_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
+        let column = self.path_column(&self.starts(path, progress)?, path, progress);
+        let column = column.map_err(|error| path.place(error))?;
+        let measurable = self.measurable(&self.set_of(&Held::objects(&column)), progress)?;
+        if measurable.is_empty() {
+            return Ok(0);
+        }
+        let mut read = ObjectSet::new(self.snapshot(), self.object_count());
+        self.each_line(Some(&measurable), progress, &mut |object, line| {
+            if line.number().is_some() || line.time().is_some() {
+                read.insert(object);
+            }
+        })?;
+        let is_unread = |target| measurable.contains(target) && !read.contains(target);
+        Ok(column.iter().filter(|held| held.object().is_some_and(is_unread)).count() as u64)
     }
 
     /// The objects for which the field at the end of a path without keys passes a test.
@@ -151,8 +177,9 @@ impl Heap {
         if asks_what_is_not_there && !self.recording().has_contents()? {
             return Err(no_field(self.recording(), name)?);
         }
-        if !field.is_reference() && !field.encodings().any(|encoding| is_comparable(test, encoding)) {
-            return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(field.encodings()) });
+        let kinds: Vec<Kind> = field.encodings().map(Kind::of).collect();
+        if !field.is_reference() && !kinds.iter().any(|kind| kind.is_comparable(test)) {
+            return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(kinds.into_iter()) });
         }
         self.require_numbers(test)?;
         let held_test = HeldTest::new(self, test, nulls, field.may_refer(), progress)?;
@@ -178,15 +205,27 @@ impl Heap {
     /// unless it refers to no object.
     fn require_comparable(&self, name: &str, test: &FieldTest, progress: &dyn Progress) -> Result<()> {
         let field = NamedField::find(self.recording(), name)?;
-        if !field.may_refer() || field.encodings().any(|encoding| is_comparable(test, encoding)) {
+        if !field.may_refer() || field.encodings().any(|encoding| Kind::of(encoding).is_comparable(test)) {
             return Ok(());
         }
-        let any_text = TextTest { pattern: Pattern::Exact(String::new()), negated: true };
+        let is_of_texts = matches!(test, FieldTest::Text(_));
+        let mut lines: BTreeMap<Kind, ObjectSet> = BTreeMap::new();
+        self.each_line(None, progress, &mut |object, line| {
+            let kind = Kind::of_line(&line);
+            // Each line is a text, too.
+            for kind in [Some(kind), (is_of_texts && kind != Kind::Texts).then_some(Kind::Texts)].into_iter().flatten()
+            {
+                lines
+                    .entry(kind)
+                    .or_insert_with(|| ObjectSet::new(self.snapshot(), self.object_count()))
+                    .insert(object);
+            }
+        })?;
         let mut kinds = Vec::new();
-        for kind in [Encoding::Text, Encoding::Unsigned, Encoding::Boolean] {
-            let mut set = self.standing_for(|value| kind_of(value) == kind, progress)?.passing;
-            if kind == Encoding::Text {
-                set.union_with(&self.line_matches(&any_text, progress)?);
+        for kind in [Kind::Texts, Kind::Numbers, Kind::Truths, Kind::Times] {
+            let mut set = self.standing_for(|value| Kind::of_value(value) == kind, progress)?.passing;
+            if let Some(lines) = lines.get(&kind) {
+                set.union_with(lines);
             }
             let found =
                 self.collect(&field, name, progress, |held| held.object().is_some_and(|object| set.contains(object)))?;
@@ -194,14 +233,14 @@ impl Heap {
                 kinds.push(kind);
             }
         }
-        if kinds.iter().any(|&kind| is_comparable(test, kind))
+        if kinds.iter().any(|kind| kind.is_comparable(test))
             || self.collect(&field, name, progress, |held| held.object().is_some())?.is_empty()
         {
             return Ok(());
         }
         let held = match kinds.is_empty() {
             true => "objects that are no texts or numbers, as far as this is recorded",
-            false => described(kinds.into_iter().chain(field.encodings())),
+            false => described(kinds.into_iter().chain(field.encodings().map(Kind::of))),
         };
         Err(AnalyzerError::OtherValues { name: name.to_owned(), held })
     }
@@ -253,36 +292,73 @@ impl Heap {
     }
 }
 
-/// One encoding for all texts, one for all numbers, and that of booleans.
-fn kind_of(value: Value) -> Encoding {
-    match value {
-        Value::Text(_) | Value::Character(_) => Encoding::Text,
-        Value::Boolean(_) => Encoding::Boolean,
-        _ => Encoding::Unsigned,
-    }
+/// What fields hold, as far as tests tell it apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Texts,
+    Characters,
+    Numbers,
+    Truths,
+    Times,
+    Objects,
 }
 
-/// Returns whether values of an encoding can pass a test.
-fn is_comparable(test: &FieldTest, encoding: Encoding) -> bool {
-    use Encoding::{Boolean, Character, Text};
-    match test {
-        FieldTest::Boolean(_) => encoding == Boolean,
-        FieldTest::Number(_) => !matches!(encoding, Boolean | Text),
-        FieldTest::Text(_) => matches!(encoding, Text | Character),
-        FieldTest::Null { .. } | FieldTest::Undefined { .. } | FieldTest::Unknown { .. } => true,
+impl Kind {
+    fn of(encoding: Encoding) -> Self {
+        match encoding {
+            Encoding::Text => Kind::Texts,
+            Encoding::Character => Kind::Characters,
+            Encoding::Boolean => Kind::Truths,
+            Encoding::Reference => Kind::Objects,
+            Encoding::Unsigned | Encoding::Signed | Encoding::Float | Encoding::Double => Kind::Numbers,
+        }
+    }
+
+    /// The kind of a value that an object represents.
+    fn of_value(value: Value) -> Self {
+        match value {
+            Value::Text(_) | Value::Character(_) => Kind::Texts,
+            Value::Boolean(_) => Kind::Truths,
+            Value::Unsigned(_) | Value::Signed(_) | Value::Float(_) | Value::Double(_) => Kind::Numbers,
+        }
+    }
+
+    fn of_line(line: &Line) -> Self {
+        if line.number().is_some() {
+            Kind::Numbers
+        } else if line.time().is_some() {
+            Kind::Times
+        } else {
+            Kind::Texts
+        }
+    }
+
+    /// Returns whether such values can pass a test.
+    fn is_comparable(self, test: &FieldTest) -> bool {
+        match test {
+            FieldTest::Boolean(_) => self == Kind::Truths,
+            FieldTest::Number(_) => !matches!(self, Kind::Truths | Kind::Texts | Kind::Times),
+            FieldTest::Text(_) => matches!(self, Kind::Texts | Kind::Characters),
+            FieldTest::Time(_, None) => self == Kind::Times,
+            FieldTest::Time(_, Some(_)) => matches!(self, Kind::Texts | Kind::Characters | Kind::Times),
+            FieldTest::Null { .. } | FieldTest::Undefined { .. } | FieldTest::Unknown { .. } => true,
+        }
+    }
+
+    fn described(self) -> &'static str {
+        match self {
+            Kind::Texts => "texts",
+            Kind::Characters | Kind::Numbers => "numbers",
+            Kind::Truths => "true or false",
+            Kind::Times => "dates or times",
+            Kind::Objects => "objects",
+        }
     }
 }
 
 /// The contents of fields, in words.
-fn described(encodings: impl Iterator<Item = Encoding>) -> &'static str {
-    let mut kinds: Vec<&str> = encodings
-        .map(|encoding| match encoding {
-            Encoding::Boolean => "true or false",
-            Encoding::Text => "texts",
-            Encoding::Reference => "objects",
-            _ => "numbers",
-        })
-        .collect();
+fn described(kinds: impl Iterator<Item = Kind>) -> &'static str {
+    let mut kinds: Vec<&str> = kinds.map(Kind::described).collect();
     kinds.sort_unstable();
     kinds.dedup();
     if let [kind] = kinds[..] { kind } else { "other values" }

@@ -10,6 +10,7 @@ use crate::file::strings::StringAnswers;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::lines::Line;
 
 /// A test of values, with its answer for every string.
 pub(crate) struct ValuePredicate<'h> {
@@ -21,7 +22,9 @@ impl<'h> ValuePredicate<'h> {
     pub(crate) fn new(heap: &'h Heap, test: FieldTest) -> Result<Self> {
         let tables = heap.recording().tables()?;
         let texts = match test.clone() {
-            FieldTest::Text(test) => Some(tables.string_answers(move |text| test.holds(Some(text)))),
+            FieldTest::Text(test) | FieldTest::Time(_, Some(test)) => {
+                Some(tables.string_answers(move |text| test.holds(Some(text))))
+            }
             _ => None,
         };
         Ok(ValuePredicate { test, texts })
@@ -40,12 +43,31 @@ impl<'h> ValuePredicate<'h> {
     pub(crate) fn holds(&self, value: Value) -> bool {
         match (&self.test, value) {
             (FieldTest::Boolean(wanted), Value::Boolean(held)) => held == *wanted,
-            (FieldTest::Number(test), value) => number(value).is_some_and(|number| test.holds(number)),
-            (FieldTest::Text(_), Value::Text(text)) => self.texts.as_ref().is_some_and(|texts| texts.get(text)),
+            (FieldTest::Number(test), value) => number(value).is_some_and(|number| test.holds(&number)),
+            (FieldTest::Text(_) | FieldTest::Time(..), Value::Text(text)) => {
+                self.texts.as_ref().is_some_and(|texts| texts.get(text))
+            }
             (FieldTest::Text(test), Value::Character(character)) => {
                 char::from_u32(character).is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4]))))
             }
             _ => false,
+        }
+    }
+
+    /// Returns whether the line of an object passes.
+    pub(crate) fn holds_line(&self, line: &Line) -> bool {
+        match &self.test {
+            FieldTest::Number(test) => line.number().is_some_and(|number| test.holds(&number)),
+            FieldTest::Text(test) => test.holds(Some(&line.text)),
+            FieldTest::Time(test, text) => match (line.time(), text) {
+                (Some(time), _) => test.holds(time),
+                (None, Some(text)) => line.number().is_none() && text.holds(Some(&line.text)),
+                (None, None) => false,
+            },
+            FieldTest::Boolean(_)
+            | FieldTest::Null { .. }
+            | FieldTest::Undefined { .. }
+            | FieldTest::Unknown { .. } => false,
         }
     }
 }
@@ -86,8 +108,8 @@ impl<'h> HeldTest<'h> {
             _ if is_of_absence(test) => None,
             _ if may_refer => {
                 let mut targets = heap.standing_for(|value| values.holds(value), progress)?.passing;
-                if let FieldTest::Text(test) = test {
-                    targets.union_with(&heap.line_matches(test, progress)?);
+                if !matches!(test, FieldTest::Boolean(_)) {
+                    targets.union_with(&heap.line_matches(&|line| values.holds_line(line), progress)?);
                 }
                 Some(targets)
             }

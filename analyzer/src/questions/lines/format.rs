@@ -57,9 +57,10 @@ const MOST_WORDS: usize = 64;
 /// The maximum number of leading zeros after the point, as in Java; smaller numbers have an exponent.
 const MOST_ZEROS: i64 = 6;
 
-/// Times before and after these seconds since 1970 have years of more than four digits, or negative ones.
-const FIRST_SECOND: i64 = -62_167_219_200;
-const LAST_SECOND: i64 = 253_402_300_799;
+/// The greatest year before and after 0.
+const MOST_YEARS: i64 = 1_000_000_000;
+/// Times before and after these seconds since 1970 have later years than that.
+const MOST_SECONDS: i64 = MOST_YEARS * 31_556_952;
 const DAY_SECONDS: i64 = 86_400;
 const NANOSECONDS: i64 = 1_000_000_000;
 
@@ -68,12 +69,19 @@ impl Format {
         NAMES.iter().find(|(known, _)| *known == name).map(|&(_, format)| format)
     }
 
+    /// Returns whether it writes a number or a time that can be compared with others.
+    pub(super) fn measures(self) -> bool {
+        use Format::{Clock, Date, Decimal, Integer, Milliseconds, Seconds};
+        matches!(self, Milliseconds | Seconds | Date | Clock | Integer | Decimal)
+    }
+
     /// Returns whether it writes this many numbers.
     pub(super) fn takes(self, numbers: usize) -> bool {
         match self {
             Format::Milliseconds => [1, 2].contains(&numbers),
-            Format::Seconds | Format::Duration | Format::Uuid | Format::Integer => numbers == 2,
-            Format::Decimal => [2, 3].contains(&numbers),
+            Format::Seconds | Format::Duration | Format::Uuid => numbers == 2,
+            Format::Integer => [2, 3].contains(&numbers),
+            Format::Decimal => [2, 3, 4].contains(&numbers),
             Format::Date => numbers == 3,
             Format::Clock => numbers == 4,
             Format::Ipv4 | Format::Ipv6 | Format::Natural | Format::Digits(_) => numbers == 1,
@@ -84,9 +92,9 @@ impl Format {
     pub(super) fn text(self, operands: &[Operand]) -> Option<String> {
         match (self, operands) {
             (Format::Ipv6, [Operand::Text(bytes)]) => ipv6(bytes),
-            (Format::Integer, [Operand::Number(sign), Operand::Text(words)]) => integer(*sign, words),
-            (Format::Decimal, [Operand::Number(sign), Operand::Text(words), Operand::Number(scale)]) => {
-                Some(decimal(&integer(*sign, words)?, *scale))
+            (Format::Integer, [Operand::Number(sign), words @ ..]) => integer(*sign, &self::words(words)?),
+            (Format::Decimal, [Operand::Number(sign), words @ .., Operand::Number(scale)]) if !words.is_empty() => {
+                Some(decimal(&integer(*sign, &self::words(words)?)?, *scale))
             }
             // The smallest number says that there are more words.
             (Format::Decimal, [Operand::Number(number), Operand::Number(scale)]) => {
@@ -107,8 +115,8 @@ impl Format {
             (Format::Milliseconds, &[ms, nanoseconds]) => time(ms.div_euclid(1000), nanoseconds),
             (Format::Seconds, &[seconds, nanoseconds]) => time(seconds, nanoseconds),
             (Format::Date, &[year, month, day]) => {
-                let is_date = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-                is_date.then(|| format!("{year:04}-{month:02}-{day:02}"))
+                let is_date = (1..=12).contains(&month) && (1..=31).contains(&day);
+                Some(format!("{}-{month:02}-{day:02}", self::year(year).filter(|_| is_date)?))
             }
             (Format::Clock, &[hour, minute, second, nanosecond]) => {
                 let is_time = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
@@ -142,13 +150,27 @@ fn ipv6(bytes: &str) -> Option<String> {
     Some(std::net::Ipv6Addr::from_octets(bytes?.try_into().ok()?).to_string())
 }
 
+/// The words of a number: a text, or one word and how many times it is there.
+fn words(operands: &[Operand]) -> Option<Vec<i32>> {
+    match operands {
+        [Operand::Text(words)] => {
+            words.split(' ').filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect()
+        }
+        [Operand::Number(word), Operand::Number(count)] => {
+            let count = usize::try_from(*count).ok().filter(|&count| count <= MOST_WORDS)?;
+            Some(vec![i32::try_from(*word).ok()?; count])
+        }
+        _ => None,
+    }
+}
+
 /// A number of several words.
-fn integer(sign: i64, words: &str) -> Option<String> {
+fn integer(sign: i64, words: &[i32]) -> Option<String> {
     /// 10 to the number of digits that always fit into a word of 32 bits.
     const GROUP: u64 = 1_000_000_000;
-    let words = words.split(' ').filter(|word| !word.is_empty());
-    let words: Option<Vec<i32>> = words.map(|word| word.parse().ok()).collect();
-    let words = words.filter(|words| words.len() <= MOST_WORDS && (-1..=1).contains(&sign))?;
+    if words.len() > MOST_WORDS || !(-1..=1).contains(&sign) {
+        return None;
+    }
     // Groups of nine digits, the lowest one first.
     let mut groups = vec![0_u64];
     for word in words {
@@ -192,14 +214,26 @@ fn decimal(unscaled: &str, scale: i64) -> String {
 
 /// A time in UTC.
 fn time(seconds: i64, nanoseconds: i64) -> Option<String> {
-    if !(FIRST_SECOND..=LAST_SECOND).contains(&seconds) {
+    if !(-MOST_SECONDS..=MOST_SECONDS).contains(&seconds) {
         return None;
     }
     let (year, month, day) = days_to_date(seconds.div_euclid(DAY_SECONDS));
     let of_day = seconds.rem_euclid(DAY_SECONDS);
     let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    let fraction = fraction(nanoseconds, 3)?;
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z"))
+    let (year, fraction) = (self::year(year)?, fraction(nanoseconds, 3)?);
+    Some(format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z"))
+}
+
+/// A year, which has at least four digits, and a sign before 0 and after 9999.
+fn year(year: i64) -> Option<String> {
+    let sign = if year < 0 {
+        "-"
+    } else if year > 9999 {
+        "+"
+    } else {
+        ""
+    };
+    (-MOST_YEARS..=MOST_YEARS).contains(&year).then(|| format!("{sign}{:04}", year.unsigned_abs()))
 }
 
 /// The fraction of a second without trailing zeros, in groups of `group` digits; `None` unless it is less than a second.
@@ -278,14 +312,27 @@ mod tests {
             ("ms", &[0][..], Some("1970-01-01T00:00:00Z")),
             ("ms", &[-1], Some("1969-12-31T23:59:59.999Z")),
             ("ms", &[1_795_231_770_500, 1], Some("2026-11-21T03:29:30.000000001Z")),
-            ("ms", &[i64::MAX], None),
-            ("ms", &[i64::MIN], None),
-            ("time", &[LAST_SECOND, 120_000_000], Some("9999-12-31T23:59:59.120Z")),
-            ("time", &[FIRST_SECOND, 0], Some("0000-01-01T00:00:00Z")),
-            ("time", &[FIRST_SECOND - 1, 0], None),
+            ("ms", &[i64::MAX], Some("+292278994-08-17T07:12:55.807Z")),
+            ("ms", &[i64::MIN], Some("-292275055-05-16T16:47:04.192Z")),
+            ("time", &[253_402_300_799, 120_000_000], Some("9999-12-31T23:59:59.120Z")),
+            ("time", &[253_402_300_800, 0], Some("+10000-01-01T00:00:00Z")),
+            ("time", &[-62_167_219_200, 0], Some("0000-01-01T00:00:00Z")),
+            ("time", &[-62_167_219_201, 0], Some("-0001-12-31T23:59:59Z")),
+            ("time", &[31_556_889_864_403_199, 0], Some("+1000000000-12-31T23:59:59Z")),
+            ("time", &[i64::MAX, 0], None),
+            ("time", &[i64::MIN, 0], None),
             ("time", &[0, NANOSECONDS], None),
             ("date", &[2000, 2, 29], Some("2000-02-29")),
             ("date", &[2000, 13, 29], None),
+            ("date", &[-999_999_999, 1, 1], Some("-999999999-01-01")),
+            ("date", &[1_000_000_001, 1, 1], None),
+            ("integer", &[-1, -1, 2], Some("-18446744073709551615")),
+            ("integer", &[1, -1, 65], None),
+            ("integer", &[1, i64::MAX, 2], None),
+            ("decimal", &[1, 1, 2, 3], Some("4294967.297")),
+            ("decimal", &[1, 1, i64::MAX, 3], None),
+            ("decimal", &[1, 2_000_000_000], Some("1E-2000000000")),
+            ("decimal", &[1, i64::MIN], Some("1E+9223372036854775807")),
             ("clock", &[7, 5, 0, 0], Some("07:05:00")),
             ("clock", &[24, 5, 0, 0], None),
             ("duration", &[0, 0], Some("PT0S")),

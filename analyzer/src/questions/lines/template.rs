@@ -17,6 +17,7 @@
 
 use barrow_format::rows::Value;
 
+use super::Line;
 use super::format::{Format, Operand};
 use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
@@ -27,6 +28,8 @@ const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;
 /// The maximum number of steps of a path in a rule.
 const MOST_STEPS: usize = 8;
+/// All whole numbers up to this one are binary numbers of 64 bits.
+const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// A template that makes a line from the values of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,21 +116,34 @@ impl Template {
         attributes
     }
 
+    /// Returns whether a line of it has a number or a time in a format.
+    pub(super) fn measures(&self) -> bool {
+        self.parts.iter().any(Segment::measures)
+    }
+
     /// The line, from the values of the fields and the texts of the attributes. `text` returns the text of an object or a
     /// string. Replaced numbers are not formatted.
     pub(super) fn filled(
         &self,
         held: &[Held],
         attributes: &[Option<&str>],
-        text: &dyn Fn(Held) -> Option<String>,
+        text: &dyn Fn(Held) -> Option<Line>,
         has_numbers: bool,
-    ) -> Option<String> {
+    ) -> Option<Line> {
         let mut filling = Filling { held, attributes, text, has_numbers, origin: self.origin };
         filling.all(&self.parts, false).ok()
     }
 }
 
 impl Segment {
+    fn measures(&self) -> bool {
+        match self {
+            Segment::Numbers(_, format) => format.measures(),
+            Segment::First(choices) => choices.iter().flatten().any(Segment::measures),
+            Segment::Text(_) | Segment::Field(_) | Segment::Attribute(_) | Segment::If(..) => false,
+        }
+    }
+
     fn add_paths<'p>(&'p self, paths: &mut Vec<&'p FieldPath>) {
         match self {
             Segment::Text(_) | Segment::Attribute(_) => {}
@@ -299,7 +315,7 @@ fn path(text: &str) -> Result<FieldPath, Mistake> {
 struct Filling<'h> {
     held: &'h [Held],
     attributes: &'h [Option<&'h str>],
-    text: &'h dyn Fn(Held) -> Option<String>,
+    text: &'h dyn Fn(Held) -> Option<Line>,
     has_numbers: bool,
     origin: Origin,
 }
@@ -313,21 +329,21 @@ impl Filling<'_> {
 
     /// The text of parts. All parts take their values, even after a gap. In brackets an empty text is a gap. Outside of
     /// them a rule says what is not there.
-    fn all(&mut self, parts: &[Segment], in_brackets: bool) -> Result<String, Gap> {
-        let (mut line, mut gap) = (String::new(), None);
+    fn all(&mut self, parts: &[Segment], in_brackets: bool) -> Result<Line, Gap> {
+        let (mut line, mut gap) = (Line::default(), None);
         for part in parts {
             let next = self.held.first().filter(|_| !matches!(part, Segment::Attribute(_))).copied();
             match self.one(part) {
-                Ok(text) if text.is_empty() && in_brackets && part.is_value() => {
+                Ok(told) if told.text.is_empty() && in_brackets && part.is_value() => {
                     gap = gap.max(Some(Gap::Nothing));
                 }
-                Ok(text) => line.push_str(&text),
+                Ok(told) => line.push(&told),
                 Err(_) if self.origin == Origin::Rules && !in_brackets && part.is_value() => {
-                    line.push_str(match next {
+                    line.push(&Line::of_template(match next {
                         Some(Held::Null) => "null",
                         Some(Held::Undefined) => "undefined",
                         _ => "?",
-                    });
+                    }));
                 }
                 Err(found) => gap = gap.max(Some(found)),
             }
@@ -335,25 +351,27 @@ impl Filling<'_> {
         gap.map_or(Ok(line), Err)
     }
 
-    fn one(&mut self, part: &Segment) -> Result<String, Gap> {
+    fn one(&mut self, part: &Segment) -> Result<Line, Gap> {
         match part {
-            Segment::Text(text) => Ok(text.clone()),
+            Segment::Text(text) => Ok(Line::of_template(text)),
             Segment::Field(_) => match self.next() {
                 Held::Null | Held::Undefined | Held::Missing => Err(Gap::Nothing),
                 Held::Value(value @ Value::Text(_)) => (self.text)(Held::Value(value)).ok_or(Gap::Unknown),
-                Held::Value(value) => plain(value).ok_or(Gap::Unknown),
+                Held::Value(value) => Line::of_value(value).ok_or(Gap::Unknown),
                 held => (self.text)(held).ok_or(Gap::Unknown),
             },
             Segment::Attribute(_) => {
                 let (first, rest) = self.attributes.split_first().unwrap_or((&None, &[]));
                 self.attributes = rest;
-                first.map(str::to_owned).ok_or(Gap::Nothing)
+                first.map(Line::of_text).ok_or(Gap::Nothing)
             }
             Segment::Numbers(paths, format) => {
                 let held: Vec<Held> = paths.iter().map(|_| self.next()).collect();
                 let operands: Option<Vec<Operand>> = held.iter().map(|held| self.operand(*held)).collect();
                 match operands {
-                    Some(operands) if self.has_numbers => format.text(&operands).ok_or(Gap::Nothing),
+                    Some(operands) if self.has_numbers => {
+                        format.text(&operands).map(Line::of_numbers).ok_or(Gap::Nothing)
+                    }
                     None if held.iter().any(|held| matches!(held, Held::Null | Held::Missing)) => Err(Gap::Nothing),
                     _ => Err(Gap::Unknown),
                 }
@@ -372,44 +390,36 @@ impl Filling<'_> {
                 };
                 match held {
                     Held::Unknown => Err(Gap::Unknown),
-                    _ if passes => Ok(String::new()),
+                    _ if passes => Ok(Line::default()),
                     _ => Err(Gap::False),
                 }
             }
             Segment::First(choices) => {
                 // All choices take their values, so that the following parts find theirs.
-                let told: Vec<Result<String, Gap>> = choices.iter().map(|parts| self.all(parts, true)).collect();
+                let told: Vec<Result<Line, Gap>> = choices.iter().map(|parts| self.all(parts, true)).collect();
                 let first = told.into_iter().find(|told| !matches!(told, Err(Gap::Nothing | Gap::False)));
-                first.unwrap_or(Ok(String::new()))
+                first.unwrap_or(Ok(Line::default()))
             }
         }
     }
 
     fn operand(&self, held: Held) -> Option<Operand> {
         match held {
-            Held::Value(Value::Text(_)) => (self.text)(held).map(Operand::Text),
+            Held::Value(Value::Text(_)) => (self.text)(held).map(|line| Operand::Text(line.text)),
             held => whole(held).map(Operand::Number),
         }
     }
-}
-
-/// The written form of a value that is not a text.
-pub(super) fn plain(value: Value) -> Option<String> {
-    Some(match value {
-        Value::Unsigned(number) => number.to_string(),
-        Value::Signed(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::Double(number) => number.to_string(),
-        Value::Boolean(truth) => truth.to_string(),
-        Value::Character(code) => char::from_u32(code)?.to_string(),
-        Value::Text(_) => return None,
-    })
 }
 
 fn whole(held: Held) -> Option<i64> {
     match held {
         Held::Value(Value::Signed(number)) => Some(number),
         Held::Value(Value::Unsigned(number)) => i64::try_from(number).ok(),
+        // As in JavaScript, where all numbers are such.
+        Held::Value(Value::Double(number)) => {
+            let is_whole = number.fract() == 0.0 && number.abs() <= MOST_WHOLE;
+            is_whole.then_some(number as i64)
+        }
         _ => None,
     }
 }
@@ -419,9 +429,11 @@ mod tests {
     use super::*;
 
     fn line(template: &str, held: &[Held]) -> Option<String> {
-        let text =
-            |held| if let Held::Object(id) = held { Some(["", "one", "two"][id.0 as usize].to_owned()) } else { None };
-        Template::parse(template, Origin::Recording).expect("a template").filled(held, &[], &text, true)
+        let text = |held| {
+            if let Held::Object(id) = held { Some(Line::of_text(["", "one", "two"][id.0 as usize])) } else { None }
+        };
+        let line = Template::parse(template, Origin::Recording).expect("a template").filled(held, &[], &text, true);
+        line.map(|line| line.text)
     }
 
     const fn number(number: i64) -> Held {
@@ -523,8 +535,8 @@ mod tests {
     fn rules_have_attributes_keys_and_braces_and_say_what_is_not_there() {
         let parsed = |text: &str| Template::parse(text, Origin::Rules);
         let line = |template: &str, held: &[Held], attributes: &[Option<&str>]| {
-            let text = |held| if held == ONE { Some("one".to_owned()) } else { None };
-            parsed(template).expect("a template").filled(held, attributes, &text, true)
+            let text = |held| if held == ONE { Some(Line::of_text("one")) } else { None };
+            parsed(template).expect("a template").filled(held, attributes, &text, true).map(|line| line.text)
         };
         assert_eq!(line("{{{.a}}}{elements}", &[ONE], &[Some("7")]).as_deref(), Some("{one}7"));
         let gaps = [Held::Null, Held::Undefined, Held::Missing, Held::Unknown];
