@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use barrow_expressions::ExpressionError;
+use barrow_expressions::{ExpressionError, FieldTest};
 use barrow_format::{KindId, ObjectId, SnapshotId};
 
 use crate::file::tables::Tables;
@@ -117,10 +117,27 @@ impl Expression {
     /// The paths with keys of maps in it, each once.
     #[must_use]
     pub fn keyed_paths(&self) -> Vec<&FieldPath> {
+        self.paths(|path, _| path.has_keys())
+    }
+
+    /// The paths in it that lead to what is compared as a number or a time, each once.
+    #[must_use]
+    pub fn measured_paths(&self) -> Vec<&FieldPath> {
+        self.paths(|_, test| matches!(test, FieldTest::Number(_) | FieldTest::Time(..)))
+    }
+
+    /// Returns whether a time without a zone is compared.
+    #[must_use]
+    pub fn assumes_utc(&self) -> bool {
+        !self.paths(|_, test| matches!(test, FieldTest::Time(test, _) if test.assumes_utc())).is_empty()
+    }
+
+    /// The paths whose tests are wanted, each once.
+    fn paths(&self, is_wanted: impl Fn(&FieldPath, &FieldTest) -> bool) -> Vec<&FieldPath> {
         let mut paths = Vec::new();
         for term in self.field_terms() {
-            if let FieldTerm::Field(path, _) = &**term
-                && path.has_keys()
+            if let FieldTerm::Field(path, test) = &**term
+                && is_wanted(path, test)
                 && !paths.contains(&path)
             {
                 paths.push(path);

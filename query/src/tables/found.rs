@@ -161,6 +161,10 @@ const OBJECT_OF_JVM: &str = "java.lang.Object";
 const OF_INTERFACES: &str = "dumps of a JVM do not tell interfaces: known are those of the JDK's collections, and of \
                              classes derived from these";
 
+/// The note where dates are compared with one that has no zone.
+const IN_UTC: &str = "a date or time that was typed without a zone is in UTC for objects with a zone; `Z` or `+02:00` after a \
+                      time is another one";
+
 /// The note where superclasses decide and no type has one.
 const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";
 
@@ -176,7 +180,8 @@ pub(crate) fn with_exactness(
     with_gaps(said(answer, is_exact), state, expression)
 }
 
-/// Adds a note if the recording lacks the texts, interfaces, superclasses or keys that the expression tests.
+/// Adds a note if the recording lacks the texts, numbers, dates, interfaces, superclasses or keys that the expression
+/// tests.
 pub(crate) fn with_gaps(answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
     with_gaps_of(answer, state, &*state.recording()?, || state.heap(state.snapshot()?), expression)
 }
@@ -200,6 +205,16 @@ pub(crate) fn with_gaps_of(
                 answer.note(format!("where `{path}` leads from {objects} is not known; only `= unknown` holds there"));
         }
     }
+    for path in expression.measured_paths() {
+        let objects = heap()?.unread_under(path, &state.meter())?;
+        if objects > 0 {
+            let objects = units::counted(objects, "object");
+            answer = answer.note(format!(
+                "of {objects} it is not known what number or date `{path}` is: no comparison holds there"
+            ));
+        }
+    }
+    answer = answer.note_if(expression.assumes_utc(), IN_UTC);
     let tables = recording.tables()?;
     if tables.has_type(OBJECT_OF_JVM) && !expression.interfaces(tables).is_empty() {
         answer = answer.inexact("as far as interfaces are known", OF_INTERFACES);
