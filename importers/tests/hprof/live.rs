@@ -5,7 +5,8 @@ use crate::read::{SNAPSHOT, record_file};
 use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts, with_contents};
 use barrow_analyzer::{
-    EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, LineRules, ObjectId, ObjectSet, Silent,
+    EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, LineRules, Number, NumberTotals, ObjectId,
+    ObjectSet, Silent,
 };
 use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -420,4 +421,80 @@ fn lines_of_rules_are_what_the_objects_of_the_running_program_said() {
     assert_eq!(heap.select(&[], &umbrella, &Silent).expect("objects").0.len(), said("Umbrella: "));
     let orders = Expression::parse("type = \"OwnLines$Order\" and .of ~ /^key n/").expect("an expression");
     assert_eq!(heap.select(&[], &orders, &Silent).expect("objects").0.len(), said("of key n"));
+}
+
+#[test]
+fn numbers_and_dates_compare_and_add_up_as_in_the_running_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Values", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Values", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let heap = record_file(&dump, &ImportOptions::default()).expect("a whole dump").into_heap();
+    let all = select(&heap, "type = \"Values$Case\"");
+    let mut differences = Vec::new();
+    let mut groups: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for line in &lines {
+        let words: Vec<&str> = line.split('\t').collect();
+        let found = match words[0] {
+            "count" => select(&heap, &format!("type = \"Values$Case\" and ({})", words[1])).len().to_string(),
+            "group" => {
+                let groups =
+                    groups.entry(words[1].to_owned()).or_insert_with(|| sizes_of_groups(&heap, &all, words[1]));
+                groups.get(words[2]).copied().unwrap_or_default().to_string()
+            }
+            aggregate => {
+                let totals = totals(&heap, &all, words[1]);
+                assert_eq!((totals.known + totals.absent, totals.unknown), (all.len(), 0));
+                let number = match aggregate {
+                    "sum" => totals.sum(),
+                    "min" => totals.least().cloned(),
+                    _ => totals.greatest().cloned(),
+                };
+                match number {
+                    Some(Number::Whole(whole)) => whole.to_string(),
+                    Some(Number::Decimal(decimal)) => decimal.to_string(),
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        if found != words[words.len() - 1] {
+            differences.push(format!("{line}: {found}"));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(lines.len() > 150, "{}", lines.len());
+}
+
+fn select(heap: &Heap, text: &str) -> ObjectSet {
+    let expression = Expression::parse(text).expect(text);
+    heap.select(&[], &expression, &Silent).expect(text).0
+}
+
+/// The numbers that a field of several objects holds, in all.
+fn totals(heap: &Heap, set: &ObjectSet, field: &str) -> NumberTotals {
+    let (path, mut totals) = (FieldPath::parse(field).expect("a field"), NumberTotals::default());
+    let mut told = BTreeSet::new();
+    heap.field_numbers(set, &path, &Silent, &mut |at, found| {
+        assert!(told.insert(at), "each object once");
+        totals.add_found(found);
+    })
+    .expect("numbers");
+    assert_eq!(told.len() as u64, set.len());
+    totals
+}
+
+/// The number of objects of each group, by its line.
+fn sizes_of_groups(heap: &Heap, set: &ObjectSet, field: &str) -> BTreeMap<String, u64> {
+    let key = GroupKey::Field(FieldPath::parse(field).expect("a field"));
+    let groups = heap.groups(set, &[key], &Silent).expect("groups");
+    let held: Vec<Held> = groups.groups.iter().map(|group| groups.held(group)[0]).collect();
+    let lines = heap.lines_of(&held, &Silent).expect("lines");
+    let of_group = |(group, held): (&barrow_analyzer::ObjectGroup, &Held)| match held {
+        Held::Object(object) => (lines[object].text.clone(), group.objects),
+        held => (format!("{held:?}"), group.objects),
+    };
+    groups.groups.iter().zip(&held).map(of_group).collect()
 }

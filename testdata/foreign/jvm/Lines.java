@@ -55,7 +55,7 @@ public class Lines {
         print(Duration.ZERO);
         print(BigInteger.ZERO);
         print(BigInteger.TWO.pow(64));
-        print("two equal words", BigInteger.TWO.pow(32).add(BigInteger.ONE), "");
+        print("two equal words", BigInteger.TWO.pow(32).add(BigInteger.ONE), "4294967297");
         print(new BigDecimal("0.00"));
         print(new BigDecimal("1E+400"));
         print(Year.of(-44));

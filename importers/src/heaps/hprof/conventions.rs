@@ -33,7 +33,7 @@ const NAMED_BY: [(&str, &str); 6] = [
 ];
 
 /// Templates for the text of instances.
-const READS_AS: [(&str, &str); 40] = [
+const READS_AS: [(&str, &str); 41] = [
     // Loaders and versions of the JDK's own modules are omitted.
     (
         "java.lang.StackTraceElement",
@@ -55,8 +55,12 @@ const READS_AS: [(&str, &str); 40] = [
     ),
     ("java.net.InetSocketAddress", "[{.holder.hostname}][{.holder.addr}]:{.holder.port}"),
     ("java.net.URL", "{.protocol}:[//{.authority}]{.file}[#{.ref}]"),
-    ("java.math.BigDecimal", "[{.intCompact .scale:decimal}|{.intVal.signum .intVal.mag.contents .scale:decimal}]"),
-    ("java.math.BigInteger", "{.signum .mag.contents:integer}"),
+    (
+        "java.math.BigDecimal",
+        "[{.intCompact .scale:decimal}|{.intVal.signum .intVal.mag.every .intVal.mag.length .scale:decimal}\
+         |{.intVal.signum .intVal.mag.contents .scale:decimal}]",
+    ),
+    ("java.math.BigInteger", "[{.signum .mag.every .mag.length:integer}|{.signum .mag.contents:integer}]"),
     ("java.nio.charset.Charset", "{.name}"),
     // The milliseconds are whole seconds.
     ("java.sql.Timestamp", "{.fastTime .nanos:ms}{?.cdate.normalized}"),
@@ -77,6 +81,8 @@ const READS_AS: [(&str, &str); 40] = [
     ("java.time.ZoneOffset", "{.id}"),
     ("java.time.ZoneRegion", "{.id}"),
     ("java.time.ZonedDateTime", "{.dateTime}{.offset}[{?.zone=.offset}|\\[{.zone}\\]]"),
+    // The time of a calendar whose fields were set is computed when it is read.
+    ("java.util.Calendar", "{.time:ms}{?.isTimeSet}"),
     ("java.util.Currency", "{.currencyCode}"),
     // A date whose fields were set keeps them in `cdate` until its time is read.
     ("java.util.Date", "{.fastTime:ms}{?.cdate.normalized}"),
