@@ -14,7 +14,7 @@ use super::parallel::for_each_unit;
 use super::reference::{Reference, has_name};
 use super::samples::Samples;
 use super::structure::is_structure;
-use super::types::{TypeKey, Types, VALUE, from_one};
+use super::types::{TIME_OF_DATE, TypeKey, Types, VALUE, from_one};
 use crate::context::Context;
 use crate::error::{Damage, ImportError, Stop};
 use barrow_writer::{
@@ -46,6 +46,8 @@ pub(crate) struct Announcer<'c, 'a> {
     key_of_value: StrengthId,
     /// The name of references to the values of WeakMaps.
     value: StringId,
+    /// The name of references from dates to the numbers that hold their time.
+    time_of_date: StringId,
     /// The empty string.
     empty: StringId,
     /// The name of references from numbers to their texts.
@@ -107,6 +109,8 @@ struct EdgeKind {
     strength: StrengthId,
     /// Its strength at the first node, the root.
     from_root: StrengthId,
+    /// It leads to what V8 has no name for.
+    is_hidden: bool,
 }
 
 /// The meaning of `name_or_index`.
@@ -132,6 +136,8 @@ struct Worker<'s> {
     times: HashMap<TypeId, FieldId, foldhash::fast::RandomState>,
     /// The field of numbers, once there is one.
     value: Option<FieldId>,
+    /// The type of the dates of the language, once there is one.
+    date: Option<TypeId>,
 }
 
 /// A type, and the name of its objects if the type does not have it.
@@ -156,7 +162,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             };
             // At the root, shortcuts lead to the globals of the program.
             let from_root = if strength == shortcut { StrengthId::STRONG } else { strength };
-            EdgeKind { labels, strength, from_root }
+            EdgeKind { labels, strength, from_root, is_hidden: name == "hidden" }
         });
         let edges = edges.collect();
         Ok(Announcer {
@@ -166,6 +172,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
             ephemeron: vocabulary.strength("ephemeron", StrengthClass::Ephemeron)?,
             key_of_value: vocabulary.strength("key in WeakMap", StrengthClass::Weak)?,
             value: vocabulary.word("value in WeakMap")?,
+            time_of_date: vocabulary.word(TIME_OF_DATE)?,
             empty: vocabulary.string("")?,
             special: layout.meta.nodes.types.iter().map(|name| SpecialNode::of(name, has_contents)).collect(),
             number: known.names.well_known(WellKnown::Value),
@@ -199,6 +206,7 @@ impl<'c, 'a> Announcer<'c, 'a> {
                     of_table: Vec::new(),
                     times: HashMap::default(),
                     value: None,
+                    date: None,
                 })
             },
             |worker: &mut Worker<'_>, unit| self.unit(worker, &units[unit]),
@@ -264,9 +272,15 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 self.table(worker, &node, row, &mut edges)?;
                 continue;
             }
+            let is_date = worker.date == Some(type_id);
             for _ in 0..node.edge_count {
                 let offset = edges.offset();
-                let (reference, _) = self.reference(&edges.next()?, &node, row, offset)?;
+                let edge = edges.next()?;
+                let (mut reference, _) = self.reference(&edge, &node, row, offset)?;
+                // The time is the only number of a date that V8 keeps as an object.
+                if is_date && self.edges[edge.type_ as usize].is_hidden {
+                    reference.label = Label::Name(self.time_of_date);
+                }
                 worker.shard.reference(reference.label, reference.strength, reference.target)?;
             }
         }
@@ -448,6 +462,9 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 None => {
                     let named = self.named(class, key, offset)?;
                     worker.types.insert(key, named);
+                    if self.known.types.is_date(key) {
+                        worker.date = Some(named.0);
+                    }
                     named
                 }
             },

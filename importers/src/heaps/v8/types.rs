@@ -18,6 +18,10 @@ const LOST: &str = "(name lost)";
 
 /// The field that holds a number, `true` or `false`.
 pub(crate) const VALUE: &str = "value";
+/// The name of references from dates to the numbers that hold their time.
+pub(crate) const TIME_OF_DATE: &str = "time";
+/// The class of dates.
+const DATE: &str = "Date";
 
 /// The key of a type: the type of the node, its name, its constructor's place, whether it is detached.
 pub(crate) type TypeKey = (u64, u64, SourcePositionId, bool);
@@ -104,13 +108,14 @@ impl<'c, 'a> Types<'c, 'a> {
         let name = if *class == Class::Group { Cow::Borrowed(&*text) } else { constructor(&text) };
         let mut description = TypeDescription::new(kind, &name);
         let Some(place) = self.locations.place(place) else {
-            // The collections of the language, unlike classes of the program, have no place.
-            let of_collection = match (class, &*name) {
+            // The collections and dates of the language, unlike classes of the program, have no place.
+            let of_language = match (class, &*name) {
                 (Class::Placed, "Map") => &[("entries", ".table[map]")][..],
                 (Class::Placed, "Set") => &[("entries", ".table[set]")],
+                (Class::Placed, DATE) => &[("reads as", "{.time.value:ms}")],
                 _ => &[],
             };
-            description.attributes = of_collection;
+            description.attributes = of_language;
             return self.context.vocabulary.declare_type(&description);
         };
         let file = self.traces.script(place.script_id, &self.layout.strings);
@@ -120,6 +125,12 @@ impl<'c, 'a> Types<'c, 'a> {
         description.line = from_one(place.line);
         description.attributes = &attributes;
         self.context.vocabulary.declare_type(&description)
+    }
+
+    /// Returns whether a type is that of the dates of the language.
+    pub(crate) fn is_date(&self, (type_, name, place, is_detached): TypeKey) -> bool {
+        let is_placed = self.classes[type_ as usize] == Class::Placed;
+        is_placed && !is_detached && self.locations.place(place).is_none() && self.text(name) == DATE
     }
 
     /// The text of a string, which may be lost.
