@@ -37,6 +37,10 @@ const SET_LENGTH: usize = 24;
 const SET_MASK: usize = 32;
 const REAL_NUMBER: usize = 16;
 const REFERENT: usize = 16;
+// In a date: whether it has a zone, its bytes from the year on, and the zone.
+const HAS_ZONE: usize = 24;
+const DATE_BYTES: usize = 25;
+const ZONE: usize = 40;
 const TEXT_LENGTH: usize = 16;
 const TEXT_STATE: usize = 32;
 const BYTES: usize = 32;
@@ -164,6 +168,19 @@ impl<'s> Object<'s> {
     pub(crate) fn real_number(self) -> f64 {
         // SAFETY: asked only of objects whose class is derived from that of such numbers.
         unsafe { self.field(REAL_NUMBER) }
+    }
+
+    /// The bytes of a `date` or a `datetime` from its `first` one on: two of the year, month, day, hour, minute, second,
+    /// three of the microseconds.
+    pub(crate) fn date_bytes<const N: usize>(self, first: usize) -> [u8; N] {
+        // SAFETY: asked only of objects whose class is derived from that of such dates, and of the bytes that these have.
+        unsafe { self.field(DATE_BYTES + first) }
+    }
+
+    /// The address of the zone of a `datetime`, if it has one.
+    pub(crate) fn zone(self) -> Option<u64> {
+        // SAFETY: asked only of objects whose class is derived from `datetime`, which have a zone if this byte says so.
+        unsafe { (self.field::<u8>(HAS_ZONE) != 0).then(|| self.field(ZONE)) }
     }
 
     /// The elements of a list, or of an object of a class derived from it.

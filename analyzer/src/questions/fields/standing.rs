@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   its type has the attribute `null`, with the object's name ────▶ null, as `None` does in Python
-//!   its type has the attribute `value of` ─▶ the field ───────────▶ its value, if that is known
+//!   its type, or a base, `value of` ─▶ the field ─────────────────▶ its value, if that is known
 //!   the object has a text of its own ─────────────────────────────▶ that
 //!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of its target
 //! ```
@@ -54,14 +54,16 @@ impl<'r> ValueTypes<'r> {
         let mut nulls = HashSet::default();
         let types = if fields.is_empty() { 0 } else { tables.type_count() };
         for id in (0..types as u32).map(TypeId) {
-            let declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
-            if let Some(name) = tables.type_attribute(id, VALUE_OF)
-                && let Some((field, row)) = declared.into_iter().find(|(_, row)| tables.string(row.name) == name)
+            let named_by = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, NAMED_BY));
+            names.extend(named_by.map(|name| (id, name)));
+            // Constants of an enumeration are called by their names, also those that are numbers.
+            let line = tables.type_and_bases(id).take(if named_by.is_some() { 1 } else { usize::MAX });
+            if let Some((holder, name)) =
+                line.into_iter().find_map(|id| Some((id, tables.type_attribute(id, VALUE_OF)?)))
+                && let mut declared = fields.declared_by(holder).iter().filter_map(|&id| Some((id, fields.get(id)?)))
+                && let Some((field, row)) = declared.find(|(_, row)| tables.string(row.name) == name)
             {
                 values.insert(id, (field, row.encoding));
-            }
-            if let Some(name) = tables.type_and_bases(id).find_map(|id| tables.type_attribute(id, NAMED_BY)) {
-                names.insert(id, name);
             }
             if tables.type_attribute(id, NULL).is_some() {
                 nulls.insert(id);

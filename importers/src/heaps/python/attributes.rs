@@ -7,7 +7,7 @@ pub(crate) const FURTHER_BASES: &str = "implements";
 pub(crate) const VALUE: &str = "value";
 
 /// The attributes of a type: numbers represent values, collections have elements and slots, `None` is null, members
-/// of an enumeration have a name.
+/// of an enumeration have a name, dates read as such.
 pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
@@ -21,6 +21,11 @@ pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
         "tuple" => &[("elements", ".length"), ("slots", ".length"), ("entries", "=[]")],
         "bytes" => &[("elements", ".length"), ("slots", ".length")],
         "enum.Enum" => &[("named by", "_name_"), ("reads as", "{.__dict__._name_}")],
+        // Times of a zone other than UTC are not recorded.
+        "datetime.date" => &[("reads as", "{.year .month .day:date}")],
+        "datetime.datetime" => {
+            &[("reads as", "{.year .month .day:date}T{.hour .minute .second .nanosecond:clock}[{?.is_utc}Z]")]
+        }
         "NoneType" => &[("null", "None")],
         _ => &[],
     }
