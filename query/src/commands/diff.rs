@@ -252,7 +252,9 @@ fn lost(sides: &[&Compared]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn chosen(line: &str) -> Result<Option<(Option<&'static str>, Grouping, Measure)>, String> {
+    type Chosen = (Option<&'static str>, Grouping, Measure);
+
+    fn chosen(line: &str) -> Result<Option<Chosen>, String> {
         let request = Request::of(&Arguments::of_text(line).unwrap());
         let choice = choice(&["object", "type object", "frame"], &request).map_err(|error| error.to_string())?;
         Ok(choice.map(|choice| (choice.kind, choice.grouping, choice.measure)))
