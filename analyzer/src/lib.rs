@@ -110,7 +110,7 @@ pub use heap::{Heap, LineRules};
 pub use progress::{Progress, Silent};
 pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hashed, UniformArrays};
 pub use questions::common::{CommonReferrers, FieldReferrer, ObjectReferrer};
-pub use questions::duplicates::Duplicates;
+pub use questions::duplicates::{DuplicateGroup, DuplicateGroups, Duplicates};
 pub use questions::entries::{Entries, Entry, EntryKey};
 pub use questions::expression::{ATTRIBUTES, Attribute, AttributeValue, Expression, Names, TypeText};
 pub use questions::fields::{FieldPath, Filling, Held, OWN_FIELDS, ObjectField};

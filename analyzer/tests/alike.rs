@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Cut, Duplicates, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference, Silent,
-    SnapshotId, TypeReferences, Waste, outgoing, outgoing_page,
+    Cut, DuplicateGroups, Duplicates, Exclusion, Heap, IndexPlace, Memory, ObjectId, ObjectSet, Recording, Reference,
+    Silent, SnapshotId, TypeReferences, Waste, outgoing, outgoing_page,
 };
 use barrow_testdata::{Edge, Graph, Heap as Plain, Node, Random, Shelf, Vocabulary};
 use barrow_writer::{
@@ -234,6 +234,14 @@ fn duplicates_are_what_they_are_by_definition() {
             assert_eq!(sums.collect::<BTreeMap<_, _>>(), expected, "seed {seed}");
             assert!(found.is_sorted_by_key(|one| std::cmp::Reverse(one.wasted_bytes)));
             found.iter().for_each(|one| assert_example(&plain, one));
+            let groups = pool.install(|| heap.duplicate_groups(None, &Silent)).unwrap();
+            assert_groups(&plain, &heap, &groups);
+            let mut sums: BTreeMap<TypeId, (u64, u64, u64)> = BTreeMap::new();
+            for group in &groups.groups {
+                let sum = sums.entry(group.type_id).or_default();
+                *sum = (sum.0 + 1, sum.1 + group.objects, sum.2.wrapping_add(group.wasted_bytes));
+            }
+            assert_eq!(sums, expected, "seed {seed}");
         }
     }
 }
@@ -295,6 +303,20 @@ fn arrays_of_equal_texts_are_duplicates() {
         let found = heap.duplicates(&Silent).unwrap();
         let found: Vec<_> = found.iter().map(|one| (one.groups, one.objects, one.wasted_bytes)).collect();
         assert_eq!(found, [expected], "seed {seed}");
+        let mut of_groups: Vec<(u64, u64, u64)> = Vec::new();
+        for (look, (count, arrays)) in alike.iter().filter(|(_, (count, _))| *count > 1) {
+            let is_own =
+                |array: &&u64| alike.iter().all(|(other, (_, arrays))| other == look || !arrays.contains(*array));
+            let own: Vec<u64> = arrays.iter().filter(is_own).map(|&array| 1 << array).collect();
+            let (one, more) = own.split_first().map_or((0, 0), |(one, more)| (*one, more.iter().sum()));
+            of_groups.push((*count, (look.1 << 40) + one, (count - 1) * (look.1 << 40) + more));
+        }
+        let groups = heap.duplicate_groups(None, &Silent).unwrap();
+        let mut found: Vec<_> =
+            groups.groups.iter().map(|group| (group.objects, group.each_bytes, group.wasted_bytes)).collect();
+        found.sort_unstable();
+        of_groups.sort_unstable();
+        assert_eq!(found, of_groups, "seed {seed}");
     }
 }
 
@@ -384,6 +406,38 @@ fn what_fields_hold_is_compared() {
         let found: BTreeMap<_, _> = found.iter().map(|one| (one.type_id, (one.groups, one.objects))).collect();
         assert_eq!(found, expected, "seed {seed}");
     }
+}
+
+/// The objects of each group are all that look like its first one, and its holders are all references to them.
+fn assert_groups(plain: &Plain, heap: &Heap, found: &DuplicateGroups) {
+    assert!(found.groups.is_sorted_by_key(|group| std::cmp::Reverse(group.wasted_bytes)));
+    let holders = heap.holders(found, &found.groups, &Silent).unwrap();
+    assert_eq!(holders.len(), found.groups.len());
+    for (group, holders) in found.groups.iter().zip(&holders) {
+        let first = &plain.nodes[group.first.index()];
+        let is_alike = |node: &Node| Node { identity: first.identity, ..node.clone() } == *first;
+        let alike = (0u32..).zip(&plain.nodes).filter(|(_, node)| is_alike(node)).map(|(id, _)| ObjectId(id));
+        let alike: Vec<ObjectId> = alike.collect();
+        assert_eq!(found.objects(group).collect::<Vec<_>>(), alike);
+        assert_eq!((group.first, group.objects, group.text), (alike[0], alike.len() as u64, first.name));
+        assert_eq!(group.each_bytes, first.shallow_bytes.wrapping_add(first.unmanaged_bytes));
+        let mut expected: BTreeMap<(TypeId, Label), u64> = BTreeMap::new();
+        for (source, edge) in plain.nodes.iter().flat_map(|node| node.edges.iter().map(move |edge| (node, edge))) {
+            if alike.contains(&ObjectId(edge.target)) {
+                let label = if let Label::Index(_) = edge.label { Label::Index(0) } else { edge.label };
+                *expected.entry((source.type_id, label)).or_default() += 1;
+            }
+        }
+        let told = holders.iter().map(|one| ((one.source, one.label), one.references));
+        assert_eq!(told.collect::<BTreeMap<_, _>>(), expected);
+        assert!(holders.is_sorted_by_key(|one| std::cmp::Reverse(one.references)));
+    }
+    // Only groups that have one of some objects.
+    let some = found.groups.iter().step_by(2).filter_map(|group| found.objects(group).last());
+    let some = ObjectSet::from_sorted(SNAPSHOT, plain.nodes.len() as u64, some);
+    let of_some = heap.duplicate_groups(Some(&some), &Silent).unwrap();
+    let expected = found.groups.iter().step_by(2).map(|group| group.first);
+    assert!(of_some.groups.iter().map(|group| group.first).eq(expected));
 }
 
 fn assert_example(plain: &Plain, one: &Duplicates) {

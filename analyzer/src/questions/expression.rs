@@ -6,7 +6,7 @@
 //! ```text
 //!   $name and $_   a named set
 //!   @123           that object
-//!   %3             row 3 of the last table
+//!   %3             row 3 of the last table: an object, or the objects of a group
 //! ```
 //!
 //! A comparison is false, even with `!=`, if the object has no text, or no such number: the distance of an unreachable object, or an

@@ -13,13 +13,16 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
+use crate::columns::memory::Column;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, map_blocks, places};
 use crate::file::object::{Cursor, Reference};
 use crate::graph::incoming::begin_scan;
 use crate::graph::object_set::ObjectSet;
+use crate::graph::ranks::Ranks;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::duplicates::{DuplicateGroup, DuplicateGroups};
 use crate::questions::type_references::TypeReferences;
 
 /// The end of references at which the objects of a set are.
@@ -123,8 +126,7 @@ impl Heap {
             let mut all = all.lock();
             for row in &rows {
                 for (reference, end) in row.references.iter().zip(row.ends(direction)) {
-                    let label = if let Label::Index(_) = reference.label { Label::Index(0) } else { reference.label };
-                    add(&mut all, (row.type_id, label), end);
+                    add(&mut all, (row.type_id, without_position(reference.label)), end);
                 }
             }
         })?;
@@ -135,8 +137,49 @@ impl Heap {
             example,
         });
         let mut fields: Vec<FieldReferences> = fields.collect();
-        fields.sort_by_key(|field| (Reverse(field.references), field.source, field.label));
+        sort(&mut fields);
         Ok(fields)
+    }
+
+    /// The references to each of several duplicate sets by the fields that hold them, as [`Heap::references_by_field`] has
+    /// them for one set.
+    ///
+    /// Time: a pass over all references. Memory: a bit for each object of the snapshot, 4 bytes for each of those in the
+    /// sets, and 100 for each field of each set.
+    ///
+    /// # Errors
+    /// As for [`Heap::references_by_type`].
+    pub fn holders(
+        &self,
+        duplicates: &DuplicateGroups,
+        groups: &[DuplicateGroup],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Vec<FieldReferences>>> {
+        let mut all = ObjectSet::new(self.snapshot(), self.object_count());
+        groups.iter().flat_map(|group| duplicates.objects(group)).for_each(|object| _ = all.insert(object));
+        let ranks = Ranks::of(all);
+        let mut group_of: Column<u32> = self.memory().resident(ranks.len())?;
+        for (number, group) in (0u32..).zip(groups) {
+            duplicates.objects(group).for_each(|object| group_of[ranks.of_object(object)] = number);
+        }
+        let by_field = Mutex::new(HashMap::default());
+        self.visit_references(ranks.set(), Direction::Incoming, progress, |rows| {
+            let mut by_field = by_field.lock();
+            for row in &rows {
+                for reference in row.references {
+                    let group = group_of[ranks.of_object(reference.target)];
+                    add(&mut by_field, (group, row.type_id, without_position(reference.label)), row.source);
+                }
+            }
+        })?;
+        let by_field = by_field.into_inner();
+        self.memory().require_more(by_field.len() as u64 * size_of::<FieldReferences>() as u64)?;
+        let mut holders = vec![Vec::new(); groups.len()];
+        for ((group, source, label), (references, example)) in by_field {
+            holders[group as usize].push(FieldReferences { source, label, references, example });
+        }
+        holders.iter_mut().for_each(|fields| sort(fields));
+        Ok(holders)
     }
 
     /// The references of the set by the objects at their other ends. Most come first.
@@ -237,6 +280,16 @@ impl Heap {
 
 /// References, and for each source its type and the range of its own.
 type BlockReferences = (Vec<Reference>, Vec<(ObjectId, TypeId, std::ops::Range<usize>)>);
+
+/// All positions of an array as one.
+fn without_position(label: Label) -> Label {
+    if let Label::Index(_) = label { Label::Index(0) } else { label }
+}
+
+/// Most references come first.
+fn sort(fields: &mut [FieldReferences]) {
+    fields.sort_by_key(|field| (Reverse(field.references), field.source, field.label));
+}
 
 /// Counts one reference. The example is the lowest object, whatever the order of blocks.
 fn add<K: std::hash::Hash + Eq>(groups: &mut HashMap<K, (u64, ObjectId)>, key: K, end: ObjectId) {

@@ -105,6 +105,10 @@ impl Language for Objects<'_> {
     }
 
     fn row(&self, row: usize) -> Result<Term, String> {
+        if let Some(set) = self.names.row_set(row) {
+            self.belongs(&format!("%{row} is a group of objects"), set.snapshot())?;
+            return Ok(Term::Member(set));
+        }
         let Some((snapshot, object)) = self.names.row(row) else {
             if let Some(other) = self.names.other_row(row) {
                 return Err(other);

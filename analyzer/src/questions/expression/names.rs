@@ -19,6 +19,11 @@ pub trait Names {
     /// The number of rows of the last table that are objects.
     fn row_count(&self) -> usize;
 
+    /// The objects of a row of the last table that is a group of objects.
+    fn row_set(&self, _row: usize) -> Option<Arc<ObjectSet>> {
+        None
+    }
+
     /// If a set of this name exists that holds no objects: a sentence that says so.
     fn other_set(&self, _name: &str) -> Option<String> {
         None
