@@ -194,6 +194,7 @@ fn no_answer_holds_what_a_terminal_obeys() {
         ("unreachable", &[]),
         ("strings", &[]),
         ("dups", &[]),
+        ("dups", &["by", "group"]),
         ("waste", &[]),
         ("verify", &[]),
         ("audit", &[]),

@@ -90,6 +90,7 @@ const QUESTIONS: &[(&str, About, &[&str])] = &[
     ("strings", About::Heap, &["--format", "csv"]),
     ("group", About::Heap, &["all", "by", "type", "by", "retained"]),
     ("dups", About::Heap, &["--format", "csv"]),
+    ("dups", About::Heap, &["by", "group", "--format", "csv"]),
     ("waste", About::Heap, &[]),
     ("collections", About::Heap, &[]),
     ("loaders", About::Small("jvm.barrow"), &[]),

@@ -29,7 +29,7 @@ struct Incoming {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
-    if set_references::is_about_set(&words) {
+    if set_references::is_about_set(ask, &words) {
         return set_references::of_expression(ask, &COMMAND, Direction::Incoming);
     }
     let (name, wanted) = Wanted::of_words(&COMMAND, &words)?;

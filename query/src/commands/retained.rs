@@ -17,7 +17,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
     let (snapshot, objects, retained, is_exact) = match &words[..] {
         [] => return Err(QueryError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
-        [name] if ask.object(name).is_ok() => {
+        [name] if !ask.names_group(name) && ask.object(name).is_ok() => {
             let (snapshot, object) = ask.object(name)?;
             (snapshot, 1, ask.heap(snapshot)?.retained_set_of(object, &ask.meter())?, true)
         }

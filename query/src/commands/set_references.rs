@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use barrow_analyzer::{Direction, Heap, Label, ObjectId, ObjectReferences, ObjectSet, objects};
+use barrow_analyzer::{Direction, Heap, ObjectId, ObjectReferences, ObjectSet, objects};
 
 use crate::language::object_name::ObjectName;
 use crate::language::request::Request;
@@ -13,9 +13,9 @@ use crate::tables::{found, held, label};
 use super::more::{self, OnDemand};
 use super::prelude::*;
 
-/// Returns whether a question is about a set: its first word names no object.
-pub(super) fn is_about_set(words: &[String]) -> bool {
-    words.first().is_some_and(|word| word.parse::<ObjectName>().is_err())
+/// Returns whether a question is about a set: its first word names no object, or a group of objects.
+pub(super) fn is_about_set(state: &State, words: &[String]) -> bool {
+    words.first().is_some_and(|word| word.parse::<ObjectName>().is_err() || state.names_group(word))
 }
 
 /// The references of the objects that an expression describes, added up by the word after `by`, or else by type.
@@ -84,10 +84,7 @@ fn by_field(ask: &Ask, heap: &Heap, set: &ObjectSet, direction: Direction) -> Re
     let table = table!("rows", fields.iter().enumerate(), |(at, field)| {
         Column::row_number() => at + 1,
         Column::text("type").names() => tables.type_title(field.source),
-        Column::text("label").called("reference") => match field.label {
-            Label::Index(_) => Some("[]".to_owned()),
-            known => label::text(tables, known),
-        },
+        Column::text("label").called("reference") => references::field(tables, field.label),
         Column::count("references") => field.references,
         Column::object("example") => field.example.0,
     });

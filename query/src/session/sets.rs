@@ -109,6 +109,10 @@ impl Names for Scope<'_> {
         row.checked_sub(1).and_then(|at| self.listed.get(at).copied())
     }
 
+    fn row_set(&self, row: usize) -> Option<Arc<ObjectSet>> {
+        self.listed.set(row).map(Arc::new)
+    }
+
     fn row_count(&self) -> usize {
         self.listed.len()
     }

@@ -180,6 +180,12 @@ impl State {
         }
     }
 
+    /// Returns whether a word names a row of the last table that is a group of objects.
+    pub(crate) fn names_group(&self, word: &str) -> bool {
+        let row = word.strip_prefix('%').and_then(|row| row.parse().ok());
+        row.is_some_and(|row| self.listed.set(row).is_some())
+    }
+
     fn checked(&self, snapshot: SnapshotId, object: ObjectId) -> Result<(SnapshotId, ObjectId), QueryError> {
         let objects = self.recording()?.snapshot(snapshot)?.totals.objects;
         if u64::from(object.0) < objects {

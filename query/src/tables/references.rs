@@ -1,12 +1,13 @@
 //! References from and to an object, as `show` and `inrefs` ask for them and print them.
 
-use barrow_analyzer::{Heap, ObjectId, SnapshotId, TypeReferences};
+use barrow_analyzer::{Heap, Label, ObjectId, SnapshotId, Tables, TypeReferences};
 
 use crate::answer::{Answer, Column, Table, table, units};
 use crate::ask::Ask;
 use crate::command::Command;
 use crate::error::QueryError;
 use crate::session::{listed::Listed, state::State};
+use crate::tables::label;
 
 /// The most rows of an answer that has no pages.
 pub(crate) const MOST_ROWS: u64 = 100_000;
@@ -136,6 +137,14 @@ pub(crate) fn table_by_type(heap: &Heap, mut types: Vec<TypeReferences>) -> Resu
         Column::object("example") => one.example.0,
     });
     Ok((table, total, listed))
+}
+
+/// The name of the field that holds references, or `[]` for any place of an array; nothing if the runtime does not say.
+pub(crate) fn field(tables: &Tables, label: Label) -> Option<String> {
+    match label {
+        Label::Index(_) => Some("[]".to_owned()),
+        known => label::text(tables, known),
+    }
 }
 
 #[cfg(test)]
