@@ -280,7 +280,8 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
             let asked = format!(".{} {test}", path.join("."));
             let expression = Expression::parse(&asked).unwrap();
             let is_about_nothing = ["= null", "undefined", "unknown"].iter().any(|end| test.ends_with(end));
-            let follow = if is_about_nothing { follow_nulls } else { follow };
+            let is_about_texts = ["= a", "\"null\"", "/"].iter().any(|end| test.ends_with(end));
+            let follow = if is_about_nothing || is_about_texts { follow_nulls } else { follow };
             let expected: Vec<bool> =
                 (0..things.len()).map(|at| definition(things, follow(things, at, path))).collect();
             match heap.select(&[], &expression, &Silent) {

@@ -7,8 +7,10 @@ use std::fmt::{self, Display, Formatter};
 const MOST_EXPONENT: i64 = 1 << 40;
 /// A number with a digit further from the point is compared, but not added: the sum could have billions of digits.
 const MOST_PLACES: i64 = 1000;
-/// Numbers with more places before the point, or zeros after it, are written with an exponent.
-const MOST_PLAIN: i64 = 40;
+/// Numbers with more zeros between their digits and the point are written with an exponent.
+const MOST_ZEROS: i64 = 40;
+/// 2^127 has 39 digits.
+const MOST_WHOLE_DIGITS: i64 = 39;
 
 /// A decimal number, exactly: `±0.d₁d₂d₃… · 10^exponent`. Numbers of equal value are equal: 2.50 is 2.5.
 #[derive(Debug, Clone)]
@@ -68,8 +70,7 @@ impl Decimal {
     /// The same number, if it is whole and has at most 128 bits.
     #[must_use]
     pub fn whole(&self) -> Option<i128> {
-        // 2^127 has 39 digits.
-        let is_small = self.decimals() == 0 && self.exponent < MOST_PLAIN;
+        let is_small = self.decimals() == 0 && self.exponent <= MOST_WHOLE_DIGITS;
         is_small.then(|| self.plain().parse().ok()).flatten()
     }
 
@@ -141,8 +142,8 @@ impl Decimal {
 
 impl Display for Decimal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let is_plain = (-MOST_PLAIN..=MOST_PLAIN).contains(&self.exponent);
-        f.write_str(&if is_plain { self.plain() } else { self.scientific() })
+        let zeros = (-self.exponent).max(self.exponent - self.digits.len() as i64);
+        f.write_str(&if zeros <= MOST_ZEROS { self.plain() } else { self.scientific() })
     }
 }
 
@@ -211,6 +212,7 @@ mod tests {
             ("100.00", "100"),
             ("0.00", "0"),
             ("0.00070", "0.0007"),
+            ("123456789123456789123456789123456789123456789.50", "123456789123456789123456789123456789123456789.5"),
             ("1E+400", "1E+400"),
             ("-1.50E-2000000000", "-1.5E-2000000000"),
         ] {

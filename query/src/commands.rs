@@ -233,7 +233,6 @@ mod tests {
         let without: Vec<&str> = COMMANDS.iter().filter(|command| !command.takes_words()).map(|one| one.name).collect();
         let expected = [
             "snapshots",
-            "dups",
             "waste",
             "collections",
             "loaders",

@@ -54,7 +54,7 @@ fn ask(path: &Path, cache: &Path, lines: &[&str], wrong: &mut BTreeMap<String, S
     counted
 }
 
-const OF_HEAPS: [&str; 30] = [
+const OF_HEAPS: [&str; 29] = [
     "summary all --verify",
     "top 3 objects by retained",
     "top 3 by retained",
@@ -66,7 +66,6 @@ const OF_HEAPS: [&str; 30] = [
     "strings /a/",
     "dups",
     "waste",
-    "collections",
     "entries @1",
     "show @1",
     "inrefs @1",

@@ -70,7 +70,6 @@ fn the_verdict_comes_first_and_the_file_last() {
         let verdict = html.find("<ul class=\"verdict\">").expect("a verdict");
         assert!(verdict < html.find("<section").unwrap() && html[verdict..].contains("of what is reachable"), "{file}");
     }
-    assert!(text(&report("smallest.barrow", &options())).contains("No object or type looks like a leak."));
 }
 
 #[test]
@@ -166,6 +165,8 @@ fn texts_of_objects_are_shown_only_on_request() {
             let is_told = text.chars().count() < 8
                 || types.iter().any(|name| name.contains(&text))
                 || style.contains(&text)
+                // The identifier of a section.
+                || text == "difference"
                 || with_no_recording().contains(&text);
             if !is_told {
                 assert!(!without.contains(&text), "{file}: {text:?}");

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::templates::Templates;
 
 use self::place::ServedPath;
-use self::scan::FoundFile;
+use self::scan::{FoundFile, FoundFiles};
 pub(crate) use self::served::{Served, Unready};
 
 /// The files of the operands, and those found in their folders.
@@ -86,7 +86,13 @@ impl Files {
         if begun < *next {
             return;
         }
-        self.add(self.folders.iter().flat_map(|folder| scan::files(folder)), templates);
+        let found: Vec<FoundFiles> = self.folders.iter().map(|folder| scan::files(folder)).collect();
+        let are_all = found.iter().all(|found| found.are_all);
+        self.add(found.into_iter().flat_map(|found| found.files), templates);
+        // A series without some of its dumps would show other steps.
+        if are_all {
+            self.add_series(templates);
+        }
         *next = Instant::now() + SCAN_EVERY.max(begun.elapsed() * SCAN_PAUSE);
     }
 
@@ -105,7 +111,6 @@ impl Files {
             let new = Served::new(served.len(), name, file.place, templates);
             self.served.lock().push(Arc::new(new));
         }
-        self.add_series(templates);
     }
 
     /// Adds series of dumps, and dumps to the series that are there.

@@ -21,10 +21,11 @@ const FILES: [&str; 9] = [
 ];
 
 /// Lines besides the examples and the bare verbs.
-const LINES: [&str; 34] = [
+const LINES: [&str; 35] = [
     "summary all",
     "find 20 objects size > 1",
     "info @1",
+    "common size > 100",
     "entries @8113",
     "show @1",
     "inrefs @1",

@@ -195,6 +195,17 @@ pub(crate) fn pooled<I: Send, T: Send>(
     results.into_iter().collect()
 }
 
+/// Begins a phase that decodes the wanted columns of blocks with [`map_blocks`] or [`in_parallel`].
+pub(crate) fn begin(progress: &dyn Progress, phase: &'static str, places: &[BlockPlace], wanted: ColumnSelection) {
+    let unit = match wanted {
+        ColumnSelection::References | ColumnSelection::All => "references",
+        ColumnSelection::Sizes | ColumnSelection::Counts | ColumnSelection::Identity | ColumnSelection::Values => {
+            "objects"
+        }
+    };
+    progress.begin(phase, places.iter().map(|place| steps(place, wanted)).sum(), unit);
+}
+
 /// The progress that a block counts for: its references if they are decoded, otherwise its objects.
 fn steps(place: &BlockPlace, wanted: ColumnSelection) -> u64 {
     u64::from(match wanted {

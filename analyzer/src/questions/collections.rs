@@ -18,7 +18,7 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{map_blocks, places};
+use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::object::{Cursor, objects};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
@@ -225,7 +225,7 @@ impl Heap {
         let tables = self.recording().tables()?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1)));
-        progress.begin("looking at slots", places.iter().map(|place| u64::from(place.entry.objects)).sum(), "objects");
+        begin(progress, "looking at slots", &places, ColumnSelection::References);
         let parts =
             map_blocks(self.recording(), &places, ColumnSelection::References, progress, |place, _, columns| {
                 let (mut found, mut references, mut cursor) = (Vec::new(), Vec::new(), Cursor::default());

@@ -28,7 +28,7 @@ use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::HashMap;
 
 use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{BlockPlace, decode, in_parallel, places};
+use crate::file::blocks::{BlockPlace, begin, decode, in_parallel, places};
 use crate::file::object::{outgoing, outgoing_page, run_of_blocks};
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
@@ -292,7 +292,7 @@ impl Heap {
         // Decoding references takes most of the time, and often only objects outside the sets have such a reference.
         let (may_refer, holds_values) =
             (asked.iter().any(|(_, named)| named.may_refer()), asked.iter().any(|(_, named)| named.holds_values()));
-        progress.begin("reading fields", objects_in(&places), "objects");
+        begin(progress, "reading fields", &places, ColumnSelection::Values);
         let parts = in_parallel(&places, ColumnSelection::Values, progress, |place, workspace| {
             let of_block = asked.iter().enumerate().filter(|(_, (set, _))| may_be_in(set, place));
             let mut wanted = if may_refer && !holds_values { ColumnSelection::All } else { ColumnSelection::Values };
@@ -394,8 +394,4 @@ fn next_step(column: &[Held], targets: &[ObjectId], of_target: &[Held]) -> Vec<H
 
 fn may_be_in(set: &ObjectSet, place: &BlockPlace) -> bool {
     set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects.max(1))
-}
-
-fn objects_in(places: &[BlockPlace]) -> u64 {
-    places.iter().map(|place| u64::from(place.entry.objects)).sum()
 }

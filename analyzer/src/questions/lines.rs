@@ -223,10 +223,15 @@ impl Heap {
         Ok(())
     }
 
-    /// The objects whose line passes; see [`Heap::each_line`].
-    pub(crate) fn line_matches(&self, passes: &dyn Fn(&Line) -> bool, progress: &dyn Progress) -> Result<ObjectSet> {
+    /// The objects whose line passes, within a set or among all; see [`Heap::each_line`].
+    pub(crate) fn line_matches(
+        &self,
+        within: Option<&ObjectSet>,
+        passes: &dyn Fn(&Line) -> bool,
+        progress: &dyn Progress,
+    ) -> Result<ObjectSet> {
         let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
-        self.each_line(None, progress, &mut |object, line| {
+        self.each_line(within, progress, &mut |object, line| {
             if passes(&line) {
                 matching.insert(object);
             }

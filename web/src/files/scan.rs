@@ -21,11 +21,18 @@ pub(super) struct FoundFile {
     pub(super) place: ServedPath,
 }
 
+/// The files of a folder.
+pub(super) struct FoundFiles {
+    pub(super) files: Vec<FoundFile>,
+    /// No file was left out because there are too many.
+    pub(super) are_all: bool,
+}
+
 /// The files in a folder that barrow reads, by name. Links out of the folder, hidden files, and files that barrow
 /// stores beside recordings are left out.
-pub(super) fn files(folder: &Path) -> Vec<FoundFile> {
-    let Ok(top) = folder.canonicalize().map(Arc::<Path>::from) else { return Vec::new() };
-    let (mut found, mut seen) = (Vec::new(), 0);
+pub(super) fn files(folder: &Path) -> FoundFiles {
+    let (mut found, mut seen, mut are_all) = (Vec::new(), 0, true);
+    let Ok(top) = folder.canonicalize().map(Arc::<Path>::from) else { return FoundFiles { files: found, are_all } };
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((folder, below, depth)) = open.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
@@ -33,11 +40,12 @@ pub(super) fn files(folder: &Path) -> Vec<FoundFile> {
         entries.sort();
         for path in entries {
             seen += 1;
-            if seen > MOST_ENTRIES {
+            if seen > MOST_ENTRIES || found.len() > MOST_FILES {
+                are_all = false;
                 break;
             }
             let name = format!("{below}{}", file_name(&path));
-            if found.len() == MOST_FILES || file_name(&path).starts_with('.') {
+            if file_name(&path).starts_with('.') {
                 continue;
             }
             if path.is_dir() {
@@ -52,8 +60,9 @@ pub(super) fn files(folder: &Path) -> Vec<FoundFile> {
             }
         }
     }
+    found.truncate(MOST_FILES);
     found.sort_by(|one, other| one.name.cmp(&other.name));
-    found
+    FoundFiles { files: found, are_all }
 }
 
 /// The last part of a path.

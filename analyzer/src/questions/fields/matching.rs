@@ -11,11 +11,12 @@ use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
 use super::value_predicate::{HeldTest, Nulls, absence_holds, is_of_absence};
-use super::{FieldPath, Held, UNDEFINED, objects_in};
+use super::{FieldPath, Held, UNDEFINED};
+use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{map_blocks, places};
+use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::tables::NULL;
-use crate::graph::object_set::ObjectSet;
+use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::lines::Line;
@@ -55,7 +56,8 @@ impl Heap {
         };
         let column = self.path_column(&starts, path, progress)?;
         let nulls = self.nulls(progress)?;
-        let test = HeldTest::new(self, test, &nulls, true, progress)?;
+        let referred = self.set_of(&Held::objects(&column));
+        let test = HeldTest::new(self, test, &nulls, Some(&referred), progress)?;
         let passing = starts.iter().zip(column).filter(|(_, held)| test.holds(*held)).map(|(object, _)| object);
         Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), passing))
     }
@@ -105,7 +107,8 @@ impl Heap {
     fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
         let last = names.pop().unwrap_or_default();
-        let nulls = match is_of_absence(test) {
+        // As a text, the name of `None` would pass.
+        let nulls = match is_of_absence(test) || matches!(test, FieldTest::Text(_) | FieldTest::Time(_, Some(_))) {
             true => self.nulls(progress)?,
             false => {
                 let none = ObjectSet::new(self.snapshot(), self.object_count());
@@ -148,6 +151,7 @@ impl Heap {
             return Ok(nulls);
         }
         let places = places(self.recording(), &[self.snapshot()])?;
+        begin(progress, "reading names of null", &places, ColumnSelection::Identity);
         let parts = map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| names.get(&tables.shape(shape).type_id));
             let of_shapes: Vec<_> = of_shapes.collect();
@@ -182,7 +186,11 @@ impl Heap {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(kinds.into_iter()) });
         }
         self.require_numbers(test)?;
-        let held_test = HeldTest::new(self, test, nulls, field.may_refer(), progress)?;
+        let referred = match field.may_refer() && !is_of_absence(test) {
+            true => Some(self.referred(&field, name, progress)?),
+            false => None,
+        };
+        let held_test = HeldTest::new(self, test, nulls, referred.as_ref(), progress)?;
         let found = self.collect(&field, name, progress, |held| held_test.holds(held))?;
         // Without contents, references to texts and numbers are known, but not their values.
         if held_test.compares_objects() && found.is_empty() && !self.recording().has_contents()? {
@@ -210,7 +218,7 @@ impl Heap {
         }
         let is_of_texts = matches!(test, FieldTest::Text(_));
         let mut lines: BTreeMap<Kind, ObjectSet> = BTreeMap::new();
-        self.each_line(None, progress, &mut |object, line| {
+        self.each_line(Some(&self.referred(&field, name, progress)?), progress, &mut |object, line| {
             let kind = Kind::of_line(&line);
             // Each line is a text, too.
             for kind in [Some(kind), (is_of_texts && kind != Kind::Texts).then_some(Kind::Texts)].into_iter().flatten()
@@ -245,6 +253,20 @@ impl Heap {
         Err(AnalyzerError::OtherValues { name: name.to_owned(), held })
     }
 
+    /// The objects that the field of this name refers to.
+    fn referred(&self, field: &NamedField<'_>, name: &str, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut referred = ObjectSet::new(self.snapshot(), self.object_count());
+        let words = atomics(referred.words_mut());
+        self.collect(field, name, progress, |held| {
+            if let Some(target) = held.object() {
+                // Relaxed: read after the threads have ended.
+                words[target.index() / BITS].fetch_or(1 << (target.index() % BITS), Ordering::Relaxed);
+            }
+            false
+        })?;
+        Ok(referred)
+    }
+
     /// The objects for which the value of the field of this name passes.
     ///
     /// # Errors
@@ -259,7 +281,7 @@ impl Heap {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let places = places(recording, &[self.snapshot()])?;
         let is_met = AtomicBool::new(field.is_certain());
-        progress.begin("reading fields", objects_in(&places), "objects");
+        begin(progress, "reading fields", &places, field.wanted());
         let parts = map_blocks(recording, &places, field.wanted(), progress, |_, _, columns| {
             let (mut found, is_continuation) = (Vec::new(), columns.objects() == 0);
             let mut is_met_here = false;

@@ -12,9 +12,9 @@ use barrow_format::rows::{Encoding, KindRole, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
 
-use super::{Held, objects_in};
+use super::Held;
 use crate::error::{AnalyzerError, Result};
-use crate::file::blocks::{map_blocks, places};
+use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
@@ -168,7 +168,7 @@ impl Heap {
     ) -> Result<Vec<Held>> {
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| set.may_hold_any(ObjectId(place.entry.first_object), place.entry.objects));
-        progress.begin("reading what objects stand for", objects_in(&places), "objects");
+        begin(progress, "reading what objects stand for", &places, standing.wanted());
         let parts = map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
             let mut held = Vec::new();
             let mut values = columns.values.rows();
@@ -194,7 +194,7 @@ impl Heap {
         let standing = ValueTypes::find(self)?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
-        progress.begin("reading what objects stand for", objects_in(&places), "objects");
+        begin(progress, "reading what objects stand for", &places, standing.wanted());
         let parts = map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
             let mut found = Vec::new();
             let mut values = columns.values.rows();

@@ -95,25 +95,29 @@ pub(super) struct HeldTest<'h> {
 }
 
 impl<'h> HeldTest<'h> {
-    /// `nulls` are needed only for tests of what is not there, and `may_refer` tells whether fields may hold objects.
+    /// `nulls` are needed only for tests of what is not there. `referred` are the objects that fields hold; `None` if they
+    /// cannot hold any.
     pub(super) fn new(
         heap: &'h Heap,
         test: &FieldTest,
         nulls: &'h Nulls,
-        may_refer: bool,
+        referred: Option<&ObjectSet>,
         progress: &dyn Progress,
     ) -> Result<Self> {
         let values = ValuePredicate::new(heap, test.clone())?;
-        let targets = match test {
-            _ if is_of_absence(test) => None,
-            _ if may_refer => {
+        let targets = match referred.filter(|_| !is_of_absence(test)) {
+            None => None,
+            Some(referred) => {
                 let mut targets = heap.standing_for(|value| values.holds(value), progress)?.passing;
                 if !matches!(test, FieldTest::Boolean(_)) {
-                    targets.union_with(&heap.line_matches(&|line| values.holds_line(line), progress)?);
+                    targets.union_with(&heap.line_matches(
+                        Some(referred),
+                        &|line| values.holds_line(line),
+                        progress,
+                    )?);
                 }
                 Some(targets)
             }
-            _ => None,
         };
         Ok(HeldTest { values, nulls, targets })
     }

@@ -39,7 +39,7 @@ impl<'h> HeapColumns<'h> {
             let set = match &**term {
                 FieldTerm::Field(path, test) => heap.field_matches(path, test, progress)?,
                 FieldTerm::Measure(measure, test) => heap.filling_matches(*measure, test, progress)?,
-                FieldTerm::Line(test) => heap.line_matches(&|line| test.holds(Some(&line.text)), progress)?,
+                FieldTerm::Line(test) => heap.line_matches(None, &|line| test.holds(Some(&line.text)), progress)?,
             };
             fields.push((Arc::clone(term), set));
         }

@@ -52,8 +52,8 @@ const OF_TRIALS: [Question; MOST] = [
     ("trials", "What was measured?"),
     ("compare", "Is one program faster, also in its rarer modes?"),
     ("compare METRIC", "How does one metric differ?"),
-    ("histogram METRIC", "How are its values distributed?"),
-    ("modes METRIC", "Which modes has it, and what explains them?"),
+    ("histogram METRIC PROGRAM", "How are its values distributed?"),
+    ("modes METRIC PROGRAM", "Which modes has it, and what explains them?"),
     ("values METRIC", "What is each value?"),
     ("runs", "What are the layouts of the runs?"),
     ("runs failed", "Which runs failed, and what did they print?"),
@@ -136,15 +136,15 @@ mod tests {
     #[test]
     fn bundled_recordings_answer_every_question() {
         let cases = [
-            ("jvm.barrow", &OF_ONE_SNAPSHOT, "java.lang.String"),
-            ("invoices.barrow", &OF_A_SERIES, "dict"),
-            ("build.barrow", &OF_PROCESSES, ""),
-            ("trial.barrow", &OF_TRIALS, "wall"),
+            ("jvm.barrow", &OF_ONE_SNAPSHOT, "java.lang.String", ""),
+            ("invoices.barrow", &OF_A_SERIES, "dict", ""),
+            ("build.barrow", &OF_PROCESSES, "", ""),
+            ("trial.barrow", &OF_TRIALS, "wall", "scan"),
         ];
-        for (name, questions, word) in cases {
+        for (name, questions, word, program) in cases {
             let mut session = opened(&barrow_testdata::path(name).display().to_string());
             for (line, _) in questions {
-                let line = line.replace("TYPE", word).replace("METRIC", word);
+                let line = line.replace("TYPE", word).replace("METRIC", word).replace("PROGRAM", program);
                 let question = crate::Question::of_line(&line).unwrap().expect("no comment");
                 let answer = session.ask(&question).unwrap_or_else(|error| panic!("{name}: {line}: {error}"));
                 assert!(!answer.tables.is_empty() || !answer.facts.is_empty(), "{name}: {line}");
