@@ -147,7 +147,7 @@ export function pathNode(steps) {
   const nodes = foldsOf(steps.map((step) => (typeof step === 'string' ? step : step.textContent ?? ''))).map(({ start, period, rounds }) => {
     const round = steps.slice(start, start + period).flatMap((step, at) => [at > 0 ? between() : null, typeof step === 'string' ? nameNode(step) : step]);
     if (rounds === 1) return h('span', { class: 'step' }, round);
-    return h('span', { class: 'step' }, period === 1 ? round : ['(', round, ')'], ` × ${grouped(rounds)}`);
+    return h('span', { class: 'step' }, period === 1 ? round : ['(', ...round, ')'], ` × ${grouped(rounds)}`);
   });
   const hidden = nodes.length - FIRST_STEPS - LAST_STEPS;
   const show = (/** @type {boolean} */ isWhole) => {
