@@ -266,7 +266,7 @@ test('a heap and trials are shown side by side', async () => {
   const page = await openPage(browser, servers.heap);
   await settled(page, 'series', ['ready', 'empty']);
   await page.locator('#head nav.tabs > a', { hasText: 'Compare' }).waitFor();
-  assert.deepEqual(await tabs(page), ['Trials', 'Compare', 'Runs', 'Series', 'Types', 'Tree & map', 'Object']);
+  assert.deepEqual(await tabs(page), ['Trials', 'Compare', 'Runs', 'Series', 'Types', 'Tree & map', 'Flame graph', 'Object']);
   await page.locator('#head nav.tabs > a').first().click();
   await settled(page, 'trials');
   assert.equal(await page.locator('[data-section="ran"]:visible').count(), 0);

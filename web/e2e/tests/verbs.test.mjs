@@ -16,6 +16,7 @@ const LINES = {
   assert: { line: "assert 'count(type = \"list\") > 0'" },
   born: { line: 'born 0..last' },
   collections: { line: 'collections', file: 'jvm' },
+  common: { line: 'common type = "__main__.Session"' },
   count: { line: 'count size > 1K' },
   diff: { line: 'diff 0 last by type' },
   died: { line: 'died 0..last' },
@@ -36,7 +37,9 @@ const LINES = {
   retained: { line: 'retained type = "__main__.Session"' },
   show: { line: 'show @5000' },
   site: { line: 'site 1', file: 'invoices' },
-  sites: { line: 'sites', file: 'invoices' },
+  // A shell prints all rows without a number.
+  sites: { line: 'sites 15', file: 'invoices' },
+  processes: { line: 'processes 15', file: 'build' },
   snapshot: { line: 'snapshot' },
   stack: { line: 'stack main', file: 'threads' },
   strings: { line: 'strings *main*' },
