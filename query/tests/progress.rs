@@ -54,7 +54,7 @@ fn ask(path: &Path, cache: &Path, lines: &[&str], wrong: &mut BTreeMap<String, S
     counted
 }
 
-const OF_HEAPS: [&str; 29] = [
+const OF_HEAPS: [&str; 28] = [
     "summary all --verify",
     "top 3 objects by retained",
     "top 3 by retained",
@@ -68,7 +68,6 @@ const OF_HEAPS: [&str; 29] = [
     "waste",
     "entries @1",
     "show @1",
-    "inrefs @1",
     "path @1 3",
     "paths size > 100",
     "roots",
