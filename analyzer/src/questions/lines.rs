@@ -49,8 +49,7 @@ impl Heap {
     /// much for the objects that are part of their lines.
     ///
     /// # Errors
-    /// [`AnalyzerError::Section`](crate::AnalyzerError::Section),
-    /// [`AnalyzerError::Cancelled`](crate::AnalyzerError::Cancelled).
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn lines(&self, ids: &[ObjectId], progress: &dyn Progress) -> Result<Vec<Option<String>>> {
         let lines = self.lines_at(ids, MOST_DEPTH, progress)?;
         Ok(lines.into_iter().map(|line| line.map(|line| line.text)).collect())
