@@ -88,12 +88,13 @@ impl Number {
         })
     }
 
-    /// Reads the same. A number with a fraction, or of more than 64 bits, is exactly what was typed: with binary numbers it
-    /// is compared as the nearest one of these.
+    /// Reads the same as [`Number::parse`]. A number with a fraction, or of more than 64 bits, is exactly what was typed:
+    /// with binary numbers it is compared as the nearest one of these.
     pub(crate) fn exact(text: &str) -> Option<Self> {
-        let number = Number::parse(text)?;
-        let is_rounded = matches!(number, Number::Real(real) if real.is_finite());
-        Some(Decimal::parse(text).filter(|_| is_rounded).map_or(number, Number::Decimal))
+        let number = Number::parse(text);
+        // A number that is too large for 64 bits is only a decimal number.
+        let is_rounded = number.as_ref().is_none_or(|number| matches!(number, Number::Real(real) if real.is_finite()));
+        Decimal::parse(text).filter(|_| is_rounded).map(Number::Decimal).or(number)
     }
 
     /// Parses the same, or a percentage as a fraction.
@@ -223,6 +224,8 @@ mod tests {
             (decimal("1E+400"), typed("Infinity"), Ordering::Less),
             (decimal("-1E+400"), typed("-Infinity"), Ordering::Greater),
             (decimal("1E+400"), Number::Whole(i128::MAX), Ordering::Greater),
+            (decimal("1E+400"), typed("1e400"), Ordering::Equal),
+            (typed("1e400"), Number::Real(f64::MAX), Ordering::Greater),
             (typed("1.5K"), decimal("1536.00"), Ordering::Equal),
         ] {
             assert_eq!(one.compare(&other), Some(order), "{one:?} {other:?}");

@@ -28,7 +28,7 @@ pub struct Moment {
 pub enum Zone {
     /// Midnight.
     OfDay,
-    /// 1970 where it was, which is not known.
+    /// The first midnight of 1970 in a zone that is not known.
     Local,
     /// 1970 in UTC.
     Known,

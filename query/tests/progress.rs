@@ -54,7 +54,7 @@ fn ask(path: &Path, cache: &Path, lines: &[&str], wrong: &mut BTreeMap<String, S
     counted
 }
 
-const OF_HEAPS: [&str; 28] = [
+const OF_HEAPS: [&str; 30] = [
     "summary all --verify",
     "top 3 objects by retained",
     "top 3 by retained",
@@ -65,6 +65,8 @@ const OF_HEAPS: [&str; 28] = [
     "list 5 all of id,type,retained,distance,name",
     "strings /a/",
     "dups",
+    "collections",
+    "inrefs @1",
     "waste",
     "entries @1",
     "show @1",

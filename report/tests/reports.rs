@@ -84,13 +84,13 @@ fn nothing_is_empty() {
 
 /// Six snapshots of 20 rounds of three types below a root, and 2,000 nodes one below the other, each with a leak at its
 /// end that grows.
-fn record_chains(path: &Path) -> Result<(), WriterError> {
+fn record_chains(path: &Path, rounds: u64) -> Result<(), WriterError> {
     let writer = Writer::create(path, WriterOptions::default())?;
     let kind = writer.kind("object", KindRole::Object)?;
     let declare = |name: &str| writer.declare_type(&TypeDescription::new(kind, name));
     let cycle = [declare("Context")?, declare("Object")?, declare("Function")?];
     let (node, leak, end) = (declare("Node")?, declare("Leak")?, declare("LastOfList")?);
-    let mut types: Vec<_> = (0..60).map(|at| cycle[at % 3]).collect();
+    let mut types: Vec<_> = (0..3 * rounds as usize).map(|at| cycle[at % 3]).collect();
     types.push(leak);
     types.extend([node; 2000]);
     types.push(end);
@@ -100,7 +100,7 @@ fn record_chains(path: &Path) -> Result<(), WriterError> {
         let mut shard = snapshot.shard();
         let globals = writer.string("globals")?;
         shard.root(globals, None, 0)?;
-        shard.root(globals, None, 61)?;
+        shard.root(globals, None, 3 * rounds + 1)?;
         for (id, &of) in (0..).zip(&types) {
             let size = if of == leak || of == end { number * 1_000_000 } else { 16 };
             shard.object(id, &Object::new(of, size))?;
@@ -118,7 +118,7 @@ fn record_chains(path: &Path) -> Result<(), WriterError> {
 fn what_repeats_is_folded_and_both_ends_stay() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chains.barrow");
-    record_chains(&path).unwrap();
+    record_chains(&path, 20).unwrap();
     let settings = Settings { no_index: true, ..Settings::default() };
     let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
     session.open(&path.display().to_string()).unwrap();
@@ -132,6 +132,23 @@ fn what_repeats_is_folded_and_both_ends_stay() {
     );
     assert!(html.contains("<span>(Context › Object › Function) × 18</span> → <span>Context @57</span>"), "{html}");
     assert!(html.len() < 60_000, "{}", html.len());
+}
+
+#[test]
+fn paths_that_are_followed_no_further_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rounds, is_cut) in [(20, false), (40, true)] {
+        let path = folder.path().join(format!("{rounds}.barrow"));
+        record_chains(&path, rounds).unwrap();
+        let settings = Settings { no_index: true, ..Settings::default() };
+        let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
+        session.open(&path.display().to_string()).unwrap();
+        for line in ["growth", "diff 0 last by path"] {
+            let answer = session.ask(&Question::of_line(line).unwrap().unwrap()).unwrap();
+            let says_so = answer.notes.iter().any(|note| note.contains("may go on"));
+            assert_eq!(says_so, is_cut, "{line}: {:?}", answer.notes);
+        }
+    }
 }
 
 /// All texts and names of objects, as `strings` lists them.

@@ -71,7 +71,7 @@ impl Reporter {
         let phase = self.0.phase.lock();
         let phase = phase.as_ref()?;
         let done = self.0.done.load(Ordering::Relaxed);
-        // A total that is passed was none.
+        // A total that was passed was wrong: progress without one is shown.
         let total = (phase.total > 0 && done <= phase.total).then_some(phase.total);
         let seconds = phase.begun.elapsed().as_secs_f64();
         let rate = (done > 0 && seconds > 0.0).then(|| done as f64 / seconds);

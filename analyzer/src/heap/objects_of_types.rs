@@ -5,7 +5,7 @@ use barrow_format::{ObjectId, TypeId};
 
 use super::Heap;
 use crate::error::Result;
-use crate::file::blocks::{map_blocks, places};
+use crate::file::blocks::{begin, map_blocks, places};
 use crate::graph::object_set::ObjectSet;
 use crate::progress::Progress;
 
@@ -41,6 +41,7 @@ impl Heap {
         if class_of.iter().all(Option::is_none) {
             places.clear();
         }
+        begin(progress, "reading types", &places, ColumnSelection::Sizes);
         let parts = map_blocks(self.recording(), &places, ColumnSelection::Sizes, progress, |_, _, columns| {
             let of_shapes = columns.dictionary.iter().map(|&shape| class_of[tables.shape(shape).type_id.index()]);
             let of_shapes: Vec<Option<u32>> = of_shapes.collect();

@@ -44,7 +44,7 @@ pub struct FieldReferrer {
 /// An object that refers to objects of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectReferrer {
-    /// It.
+    /// The object that refers to them.
     pub source: ObjectId,
     /// The number of objects of the set that it refers to.
     pub objects: u64,

@@ -72,6 +72,14 @@ const OBJECTS: usize = 1 << 12;
 /// Deeper nodes are omitted.
 const MAX_DEPTH: u32 = 200;
 
+impl MergedPaths {
+    /// Returns whether paths go on below the deepest nodes, and are not followed there.
+    #[must_use]
+    pub fn are_cut(&self) -> bool {
+        self.nodes.iter().any(|node| node.depth == MAX_DEPTH && node.through > node.members)
+    }
+}
+
 /// The objects of a set that are reachable, and those on their paths.
 struct PathTree {
     ranks: Ranks,

@@ -29,7 +29,7 @@ pub struct NumberTotals {
     pub unknown: u64,
     /// 2^64 objects of 64 bits would fit.
     whole: i128,
-    /// The sum of decimal numbers that are not whole or larger.
+    /// The sum of decimal numbers that have a fraction, or more than 128 bits.
     decimal: Option<Decimal>,
     real: f64,
     /// The digits that rounding has taken from `real`.
@@ -138,9 +138,9 @@ impl NumberTotals {
 pub enum FieldNumber {
     /// A number, which is not NaN.
     Known(Number),
-    /// None.
+    /// No number.
     Absent,
-    /// It is not known which.
+    /// A number that is not known.
     Unknown,
 }
 

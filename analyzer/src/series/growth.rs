@@ -35,6 +35,7 @@ use crate::progress::{Progress, check};
 use crate::questions::summary::type_totals;
 use crate::series::kept::SeriesOptions;
 
+use self::path_tree::MAX_DEPTH;
 use self::trees::trees_of;
 
 /// A path gets a node from 1/16 of the size that it needs to be listed, so that its early values exist when it has grown.
@@ -193,6 +194,12 @@ impl<'a> Growth<'a> {
         path.pop();
         path.reverse();
         path
+    }
+
+    /// Returns whether the path of a node is as long as paths are followed: what is deeper counts for its last step.
+    #[must_use]
+    pub fn is_cut(&self, node: usize) -> bool {
+        self.nodes[node].depth as usize >= MAX_DEPTH
     }
 
     /// A node and its ancestors, upwards.

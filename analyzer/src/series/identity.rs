@@ -15,7 +15,7 @@ use barrow_format::{ObjectId, SnapshotId};
 
 use crate::columns::index_file::IndexPlace;
 use crate::error::Result;
-use crate::file::blocks::{Workspace, decode, map_blocks, places};
+use crate::file::blocks::{Workspace, begin, decode, map_blocks, places};
 use crate::file::recording::Recording;
 use crate::graph::roots::Roots;
 use crate::progress::Progress;
@@ -115,6 +115,7 @@ impl Recording {
     pub fn born(&self, serial: u64, last: SnapshotId, progress: &dyn Progress) -> Result<Option<SnapshotId>> {
         for snapshot in self.snapshot_ids().take_while(|&snapshot| snapshot <= last) {
             let places = places(self, &[snapshot])?;
+            begin(progress, "reading serials", &places, ColumnSelection::Identity);
             let has_serial = map_blocks(self, &places, ColumnSelection::Identity, progress, |_, _, columns| {
                 Ok(columns.serials.contains(&serial))
             })?;

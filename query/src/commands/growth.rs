@@ -56,7 +56,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let paths = units::counted(carried.len() as u64, "path");
         answer = answer.note(format!("{paths} left out: paths below have nine tenths of the growth"));
     }
-    answer = type_path::told(answer, deeper.iter().filter(|is_deeper| **is_deeper).count());
+    let shown = nodes.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(&node, _)| node);
+    answer = type_path::told(answer, &growth, deeper.iter().filter(|is_deeper| **is_deeper).count(), shown);
     if !still.is_empty() {
         let (paths, percent) = (units::counted(still.len() as u64, "path"), (least_share * 20_000.0).round() / 1000.0);
         answer = answer.note(format!("{paths} not shown: they changed by less than {percent} % of the heap"));

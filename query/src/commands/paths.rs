@@ -18,6 +18,9 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("paths", include_str!("../../verbs/paths.md"), Group::Alive, run)
 };
 
+/// The note on paths that are longer than they are followed.
+pub(super) const CUT: &str = "paths are followed for 200 steps; what is deeper counts for the last of these";
+
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let snapshot = ask.snapshot()?;
     if ask.arguments.words().is_empty() {
@@ -63,7 +66,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("objects"), counted.objects)
         .fact(Column::count("unreachable"), merged.unreachable)
         .table(table)
-        .note_if(counted.objects == 0, "no object matches");
+        .note_if(counted.objects == 0, "no object matches")
+        .note_if(merged.are_cut(), CUT);
     let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed).with_last(set))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use barrow_analyzer::Growth;
 
-use crate::answer::{Answer, Column, Table, Value, record, table, units};
+use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
@@ -38,14 +38,7 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
     let deeper = type_path::deeper_rounds(&growth, &rows, |one, other| changes[one] == changes[other]);
     let mut kept = deeper.iter().map(|is_deeper| !is_deeper);
     rows.retain(|_| kept.next().unwrap_or(true));
-    let side = |at: usize| {
-        record! {
-            Column::text("file") => sides[at].file.as_str(),
-            Column::text("damage").own_words() => sides[at].damage.clone(),
-            Column::number("snapshot") => sides[at].snapshot.0,
-            Column::bytes("reachable_bytes") => growth.heap_bytes()[at],
-        }
-    };
+    let side = |at: usize| sides[at].described([(Column::bytes("reachable_bytes"), growth.heap_bytes()[at].into())]);
     let answer = Answer::default()
         .fact(Column::nested("before").for_machines(), side(0))
         .fact(Column::nested("after").for_machines(), side(1))
@@ -54,7 +47,8 @@ pub(crate) fn answer(state: &State, sides: [&Compared; 2], arguments: &Arguments
         .table(table(&growth, &rows))
         .note(note)
         .with_exactness(growth.is_exact());
-    Ok(type_path::told(answer, deeper.iter().filter(|is_deeper| **is_deeper).count()))
+    let deeper = deeper.iter().filter(|is_deeper| **is_deeper).count();
+    Ok(type_path::told(answer, &growth, deeper, rows.iter().copied()))
 }
 
 /// The change of what a node retains, in bytes.

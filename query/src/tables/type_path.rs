@@ -105,8 +105,15 @@ pub(crate) fn deeper_rounds(
     (0..nodes.len()).map(is_deeper).collect()
 }
 
-/// Says how many paths [`deeper_rounds`] are not shown; nothing if there are none.
-pub(crate) fn told(answer: Answer, deeper: usize) -> Answer {
-    let note = format!("{} not shown: deeper rounds of cycles of types", units::counted(deeper as u64, "path"));
-    answer.fact(Column::count("deeper_rounds").for_machines(), deeper).note_if(deeper > 0, note)
+/// Says how many paths [`deeper_rounds`] are not shown, and how many of those that are shown may go on; nothing if there
+/// are none.
+pub(crate) fn told(answer: Answer, growth: &Growth<'_>, deeper: usize, shown: impl Iterator<Item = usize>) -> Answer {
+    let path = |count: usize| units::counted(count as u64, "path");
+    let cut = shown.filter(|&node| growth.is_cut(node)).count();
+    let omitted = format!("{} not shown: deeper rounds of cycles of types", path(deeper));
+    let note = format!("{} may go on: paths are followed for 64 steps, and rounds are counted in these", path(cut));
+    answer
+        .fact(Column::count("deeper_rounds").for_machines(), deeper)
+        .note_if(deeper > 0, omitted)
+        .note_if(cut > 0, note)
 }
