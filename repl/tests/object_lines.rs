@@ -173,6 +173,8 @@ fn a_wrong_file_is_a_mistake_with_its_line() {
     }
     let long = folder.file("own.toml", &format!("# {}", "x".repeat(64 << 10))).display().to_string();
     assert!(folder.run(&["find", "--lines", &long]).stderr.contains("at most 64 KiB"));
+    let device = folder.run(&["find", "--lines", "/dev/null"]);
+    assert!(device.code == 2 && device.stderr.contains("regular file"), "{}", device.stderr);
 }
 
 #[test]

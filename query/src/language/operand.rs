@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Recording, SnapshotId};
 
+use crate::answer::{Column, Fact, Value};
 use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::{field, selection};
@@ -31,6 +32,18 @@ pub(crate) struct Compared {
     pub(crate) snapshot: SnapshotId,
     /// The losses of another file; those of the open one are reported already.
     pub(crate) damage: Option<String>,
+}
+
+impl Compared {
+    /// For machines: the file and the snapshot, and what a question says of them.
+    pub(crate) fn described(&self, facts: impl IntoIterator<Item = (Column, Value)>) -> Value {
+        let own = [
+            (Column::text("file"), self.file.as_str().into()),
+            (Column::text("damage").own_words(), self.damage.clone().into()),
+            (Column::number("snapshot"), self.snapshot.0.into()),
+        ];
+        Value::Record(own.into_iter().chain(facts).map(|(column, value)| Fact { column, value }).collect())
+    }
 }
 
 impl Operand {

@@ -83,6 +83,10 @@ fn read(file: &Path) -> Result<(String, String), QueryError> {
     let name = file.display().to_string();
     let system = |error: std::io::Error| QueryError::usage(format!("{name}: {error}"));
     let mut text = String::new();
+    // Each file that is opened reads it again, and a pipe without a writer would be waited for.
+    if !file.metadata().map_err(system)?.is_file() {
+        return Err(QueryError::usage(format!("{name}: a file of lines is a regular file, and no pipe")));
+    }
     File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text)).map_err(system)?;
     if text.len() as u64 > MOST_BYTES {
         return Err(QueryError::usage(format!("{name}: a file of lines is at most 64 KiB long")));

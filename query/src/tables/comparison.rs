@@ -191,14 +191,11 @@ fn about(sides: [&Compared; 2], [before, after]: [&Amounts; 2]) -> Answer {
 
 /// For machines: a side with its totals.
 fn side(side: &Compared, totals: &Amounts) -> Value {
-    record! {
-        Column::text("file") => side.file.as_str(),
-        Column::text("damage").own_words() => side.damage.clone(),
-        Column::number("snapshot") => side.snapshot.0,
-        Column::count("objects") => totals.objects,
-        Column::bytes("shallow_bytes") => totals.heap_bytes,
-        Column::bytes("unmanaged_bytes") => totals.unmanaged_bytes,
-    }
+    side.described([
+        (Column::count("objects"), totals.objects.into()),
+        (Column::bytes("shallow_bytes"), totals.heap_bytes.into()),
+        (Column::bytes("unmanaged_bytes"), totals.unmanaged_bytes.into()),
+    ])
 }
 
 /// For people: the totals of both sides, and their change.

@@ -201,17 +201,17 @@ pub(crate) fn with_gaps_of(
         let objects = heap()?.unknown_under(path, &state.meter())?;
         if objects > 0 {
             let objects = units::counted(objects, "object");
-            answer =
-                answer.note(format!("where `{path}` leads from {objects} is not known; only `= unknown` holds there"));
+            let note = format!("where `{path}` leads from {objects} is not known; only `= unknown` holds there");
+            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
         }
     }
     for path in expression.measured_paths() {
         let objects = heap()?.unread_under(path, &state.meter())?;
         if objects > 0 {
             let objects = units::counted(objects, "object");
-            answer = answer.note(format!(
-                "of {objects} it is not known what number or date `{path}` is: no comparison holds there"
-            ));
+            let note =
+                format!("of {objects} it is not known what number or date `{path}` is: no comparison holds there");
+            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
         }
     }
     answer = answer.note_if(expression.assumes_utc(), IN_UTC);
@@ -223,6 +223,9 @@ pub(crate) fn with_gaps_of(
     }
     Ok(answer)
 }
+
+/// The exactness where some values that an expression tests are not known.
+const AS_FAR_AS_KNOWN: &str = "as far as values are known";
 
 /// Adds a note if a field that holds a number looks as if there was none.
 pub(crate) fn with_lost_numbers(answer: Answer, recording: &Recording) -> Result<Answer, QueryError> {

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::answer::{Answer, BETWEEN_STEPS, Column, Table, Value, record, table, units};
+use crate::answer::{Answer, BETWEEN_STEPS, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::commands::paths::CUT;
 use crate::error::QueryError;
 use crate::language::operand::Compared;
 use crate::tables::each_snapshot::EachSnapshot;
@@ -32,11 +33,12 @@ pub(super) fn answer(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Res
     let meter = ask.meter();
     let mut nodes: Vec<Node> = Vec::new();
     let mut places: HashMap<(Option<usize>, String), usize> = HashMap::new();
-    let (mut objects, mut unreachable) = ([0; 2], [0; 2]);
+    let (mut objects, mut unreachable, mut are_cut) = ([0; 2], [0; 2], false);
     let is_exact = each.visit(ask, |at, heap, set| {
         let merged = heap.merged_paths(&set, &meter)?;
         let tables = heap.recording().tables()?;
         (objects[at], unreachable[at]) = (set.len(), merged.unreachable);
+        are_cut |= merged.are_cut();
         let mut above: Vec<usize> = Vec::new();
         for node in &merged.nodes {
             above.truncate(node.depth as usize);
@@ -63,13 +65,8 @@ pub(super) fn answer(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Res
     rows.retain(|&at| change(at) != 0);
     let carried = changed - rows.len();
     let side = |at: usize| {
-        record! {
-            Column::text("file") => sides[at].file.as_str(),
-            Column::text("damage").own_words() => sides[at].damage.clone(),
-            Column::number("snapshot") => sides[at].snapshot.0,
-            Column::count("objects") => objects[at],
-            Column::count("unreachable") => unreachable[at],
-        }
+        let counts = [("objects", objects[at]), ("unreachable", unreachable[at])];
+        sides[at].described(counts.map(|(key, count): (_, u64)| (Column::count(key), count.into())))
     };
     let path = |count: usize| units::counted(count as u64, "path");
     let mut answer = Answer::default()
@@ -78,7 +75,8 @@ pub(super) fn answer(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Res
         .fact(Column::text("by").own_words().for_machines(), "path")
         .fact(Column::count("unchanged").for_machines(), unchanged)
         .table(table(ask, &nodes, &rows)?)
-        .note(format!("{} changed, {} unchanged", path(changed), units::grouped(unchanged as u64)));
+        .note(format!("{} changed, {} unchanged", path(changed), units::grouped(unchanged as u64)))
+        .note_if(are_cut, CUT);
     for (count, why) in
         [(carried, "paths below have nine tenths of the change"), (small, "they were always small (`--min`)")]
     {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{ObjectId, SnapshotId};
 
-use crate::answer::{Answer, Column, Table, Value, record, table, units};
+use crate::answer::{Absence, Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -32,6 +32,18 @@ struct Row {
     counts: [u64; 2],
     /// The first object of each side.
     examples: [Option<ObjectId>; 2],
+}
+
+impl Row {
+    /// How often both sides have it.
+    fn common(&self) -> u64 {
+        self.counts[0].min(self.counts[1])
+    }
+
+    /// Returns whether one of its values was not recorded, so that other values may look the same.
+    fn lacks_values(&self) -> bool {
+        self.cells.iter().any(|cell| matches!(cell, Value::Absent(Absence::Unknown)))
+    }
 }
 
 /// Rows by the texts of their cells, which tell them apart.
@@ -67,20 +79,14 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
     }
     let each = EachSnapshot::of_sides(ask, sides, &asked.rest)?;
     let (rows, objects, is_exact) = rows(ask, &each, &columns)?;
+    let unknown: u64 = rows.values().filter(|row| row.lacks_values()).map(Row::common).sum();
     let (mut changes, equal) = changes(rows);
     let by = by.or_else(|| usual_order(&changes));
     changes.sort_by(|one, other| size(other, by).total_cmp(&size(one, by)));
     let count =
         |of: &str| changes.iter().filter(|change| change.word() == of).map(|change| change.objects).sum::<u64>();
     let [new, gone, changed] = ["new", "gone", "changed"].map(count);
-    let side = |at: usize| {
-        record! {
-            Column::text("file") => sides[at].file.as_str(),
-            Column::text("damage").own_words() => sides[at].damage.clone(),
-            Column::number("snapshot") => sides[at].snapshot.0,
-            Column::count("objects") => objects[at],
-        }
-    };
+    let side = |at: usize| sides[at].described([(Column::count("objects"), objects[at].into())]);
     let open = ask.recording()?;
     // `%3` names objects of the open recording.
     let are_listed = sides.iter().all(|side| Arc::ptr_eq(&side.recording, &open));
@@ -98,8 +104,10 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
         .fact(Column::count("gone").for_machines(), gone)
         .fact(Column::count("changed").for_machines(), changed)
         .fact(Column::count("equal").for_machines(), equal)
+        .fact(Column::count("equal_as_unknown").for_machines(), unknown)
         .table(table(ask, &columns, &changes, are_listed)?)
         .note(note)
+        .note_if(unknown > 0, unknown_note(unknown))
         .note_if(objects == [0, 0], "no object matches");
     let answer = each.with_gaps(found::said(answer, is_exact), ask)?;
     let reply = more::first_page(ask, answer, ask.page_rows());
@@ -107,6 +115,10 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
         true => reply.listing(changes.iter().filter_map(|change| change.object(sides)).collect()),
         false => reply,
     })
+}
+
+fn unknown_note(objects: u64) -> String {
+    format!("of {} that count as equal some value is not known", units::counted(objects, "object"))
 }
 
 /// The rows of both sides by their texts, the number of objects on each side, and whether these match exactly.
@@ -139,7 +151,7 @@ fn changes(rows: Rows) -> (Vec<Change>, u64) {
     let mut equal = 0;
     let mut left: BTreeMap<String, [Vec<(Row, u64)>; 2]> = BTreeMap::new();
     for mut row in rows.into_values() {
-        let common = row.counts[0].min(row.counts[1]);
+        let common = row.common();
         equal += common;
         row.counts = row.counts.map(|count| count - common);
         let [before, after] = row.counts;
@@ -224,8 +236,8 @@ fn table(ask: &Ask, columns: &[What], changes: &[Change], are_listed: bool) -> R
     let others = others.iter().flat_map(|column| {
         let [before, after] =
             ["before", "after"].map(|side| Column { key: format!("{}_{side}", column.key).into(), ..column.clone() });
-        let heading = format!("{} before", column.heading);
-        [before.called(heading).secondary(), after.called("after")]
+        let heading = |side| format!("{} {side}", column.heading);
+        [before.called(heading("before")).secondary(), after.called(heading("after"))]
     });
     Ok(table!("rows", changes.iter().enumerate(), |(at, change)| {
         ask.context.check()?;
@@ -245,6 +257,13 @@ mod tests {
     use barrow_testdata::Random;
 
     use super::*;
+
+    #[test]
+    fn values_that_were_not_recorded_are_not_null() {
+        let row = |cell| Row { cells: vec![1_u64.into(), cell], counts: [2, 3], examples: [None; 2] };
+        assert!(row(Value::Absent(Absence::Unknown)).lacks_values());
+        assert!(!row(Value::Absent(Absence::Null)).lacks_values());
+    }
 
     /// By definition, one row at a time: equal ones cancel each other, and those that are left are paired if they are alone.
     #[test]
