@@ -432,6 +432,43 @@ fn jobs_that_waited_for_one_another_do_so_again() {
     }
 }
 
+/// Linkers fork what does their work, and end before it: a process of unknown parent is not a third job of `make -j2`.
+#[test]
+fn orphans_take_no_slots() {
+    let build = |with_orphans: bool| {
+        let mut rows = vec![(0, Happening::Begin(None, 100, vec!["make".to_owned(), "-j2".to_owned()]))];
+        let mut begun = 1;
+        for round in 0..4i64 {
+            let (began, ended) = (round * 100 * MILLISECOND, (round + 1) * 100 * MILLISECOND);
+            let jobs = [begun, begun + 1];
+            for job in jobs {
+                let line = ["cc".to_owned(), "-c".to_owned(), format!("{job}.c")];
+                rows.push((began, Happening::Begin(Some(0), 100 + u64::from(job), line.into())));
+            }
+            begun += 2;
+            if with_orphans {
+                let orphan = began + 10 * MILLISECOND;
+                rows.push((orphan, Happening::Begin(None, 200 + u64::from(begun), Vec::new())));
+                rows.push((orphan, Happening::Begin(Some(begun), 300 + u64::from(begun), Vec::new())));
+                rows.push((orphan + MILLISECOND, Happening::End(begun + 1, 0, Usage::default())));
+                rows.push((ended, Happening::End(begun, 0, Usage::default())));
+                begun += 2;
+            }
+            let used = Usage { user_ns: Some(100_000_000), ..Usage::default() };
+            rows.extend(jobs.map(|job| (ended, Happening::End(job, 0, used))));
+        }
+        rows.push((400 * MILLISECOND, Happening::End(0, 0, Usage::default())));
+        tree(&ProcessLog { rows })
+    };
+    for with_orphans in [false, true] {
+        let plan = plan(&build(with_orphans));
+        assert_eq!((plan.recorded_slots(), plan.jobs()), (2, 8), "{with_orphans}");
+        for (slots, milliseconds) in [(1, 800), (2, 400), (4, 200)] {
+            assert_eq!((plan.replay(slots).wall_ns + 500_000) / 1_000_000, milliseconds, "-j{slots} {with_orphans}");
+        }
+    }
+}
+
 /// A scheduler that waits for a processor itself begins jobs late. Four jobs at -j2, 200 ms from an end to the next
 /// begin: with as much waiting they did not need one another, and 20 ms are usual; without it they did.
 #[test]

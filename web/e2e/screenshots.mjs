@@ -16,11 +16,12 @@ const PICTURES = [
   { name: 'types', view: 'types', state: { q: 'diff 0 5' }, look: { height: 640 } },
   { name: 'tree', view: 'tree', state: { q: 'dominators' }, look: { height: 760 } },
   { name: 'tree-dark', view: 'tree', state: { q: 'dominators', colour: 'growth' }, look: { height: 760, dark: true } },
+  { name: 'flame', view: 'flame', state: { q: 'flame' }, look: { height: 760 } },
   { name: 'object', view: 'object', state: null, look: { height: 800 } },
   { name: 'lanes', view: 'lanes', state: { f: 'build.barrow', q: 'lanes', t: '0.1s..0.3s' }, look: { height: 900 } },
   { name: 'metric', view: 'metric', state: { f: 'trial.barrow', q: 'histogram wall scan' }, look: { height: 1400 } },
   { name: 'compare', view: 'compare', state: { f: 'trial.barrow', q: 'compare scan scan-new' }, look: { height: 1200 } },
-  { name: 'narrow', view: 'series', state: { q: 'growth' }, look: { width: 360, height: 740 } },
+  { name: 'narrow', view: 'series', state: { q: 'growth' }, look: { width: 390, height: 844 } },
 ];
 
 const server = await serve([INVOICES, BUILD, TRIAL, '--no-index']);

@@ -228,11 +228,18 @@ pub fn most_jobs(tree: &ProcessTree) -> u64 {
 fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (Vec<Node>, Vec<u32>) {
     let mut nodes: Vec<Node> = Vec::new();
     let mut node_of: Vec<u32> = Vec::with_capacity(tree.processes().len());
+    let mut is_orphaned = vec![false; tree.processes().len()];
     for (at, process) in tree.processes().iter().enumerate() {
         let id = ProcessId(at as u32);
-        // A parent has a smaller number.
-        let starter = process.parent.map(|parent| node_of[parent.index()]);
-        if let Some(starter) = starter.filter(|&starter| nodes[starter as usize].is_job) {
+        // Nothing tells which job an orphan is of: it and its children belong to the command. A parent has a smaller
+        // number.
+        let command = starters.command_of_orphan(id);
+        is_orphaned[at] = match process.parent {
+            Some(parent) => command.is_some() && is_orphaned[parent.index()],
+            None => command.is_some(),
+        };
+        let starter = process.parent.or(command).map(|parent| node_of[parent.index()]);
+        if let Some(starter) = starter.filter(|&starter| is_orphaned[at] || nodes[starter as usize].is_job) {
             node_of.push(starter);
             continue;
         }

@@ -39,7 +39,10 @@ pub(super) struct Starters {
     pub(super) has_cargo: bool,
     /// The end of the last child that each process waited for.
     pub(super) last_child_ns: Vec<Option<i64>>,
-    /// Whether there are several roots: they are the jobs of a scheduler that was not recorded.
+    /// The recorded command, if one was recorded with all that it started: a process of unknown parent is an orphan of
+    /// it.
+    command: Option<ProcessId>,
+    /// Whether there are several roots without such a command: they are the jobs of a scheduler that was not recorded.
     has_many_roots: bool,
 }
 
@@ -64,12 +67,17 @@ impl Starters {
                 last_child_ns[parent] = last_child_ns[parent].max(Some(ended_ns));
             }
         }
+        let roots = || (0..).map(ProcessId).zip(processes).filter(|(_, process)| process.parent.is_none());
+        let facts = tree.recording().facts().unwrap_or_default();
+        let is_of_a_command = facts.iter().any(|(key, _)| key == "command");
+        let command = roots().min_by_key(|(_, process)| process.began_ns).filter(|_| is_of_a_command);
         let mut starters = Starters {
             is_scheduler: vec![false; processes.len()],
             has_scheduler: vec![false; processes.len()],
             has_cargo: false,
             last_child_ns,
-            has_many_roots: processes.iter().filter(|process| process.parent.is_none()).count() > 1,
+            command: command.map(|(id, _)| id),
+            has_many_roots: command.is_none() && roots().count() > 1,
         };
         for id in (0..processes.len() as u32).rev().map(ProcessId) {
             let at = id.index();
@@ -86,6 +94,11 @@ impl Starters {
             }
         }
         starters
+    }
+
+    /// The recorded command, for an orphan of it that is no scheduler.
+    pub(super) fn command_of_orphan(&self, orphan: ProcessId) -> Option<ProcessId> {
+        self.command.filter(|&command| command < orphan && !self.has_scheduler[orphan.index()])
     }
 
     /// Whether the children of a process are jobs in slots; `None` is the starter of the first processes.
