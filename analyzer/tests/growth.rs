@@ -166,3 +166,42 @@ fn what_moves_from_path_to_path_grows_over_all_of_them() {
     assert_eq!(verdicts(|number| 100 + 10 * number), [(vec!["any path".to_owned(), "List".to_owned()], 500.0)]);
     assert_eq!(verdicts(|number| 100 + number % 2), []);
 }
+
+/// A map holds a list of two types in turn, with a leaf in each round.
+fn list_in_turn(rounds: usize) -> Graph {
+    let strong = barrow_analyzer::StrengthClass::Strong;
+    let mut graph = Graph { types: vec![2], sizes: vec![(100, 0)], references: vec![Vec::new()], ..Graph::default() };
+    graph.roots = vec![(1, 0)];
+    let mut end = 0;
+    for round in 0..rounds {
+        let first = 1 + 3 * round as u32;
+        graph.types.extend([0, 1, 3]);
+        graph.sizes.extend([(30, 0), (20, 0), (7, 0)]);
+        graph.references.extend([vec![(first + 1, strong), (first + 2, strong)], Vec::new(), Vec::new()]);
+        graph.references[end].push((first, strong));
+        end = first as usize + 1;
+    }
+    graph
+}
+
+/// No step of the list grows: each has its size as soon as it is there. The list does, however deep it is.
+#[test]
+fn a_list_of_two_types_in_turn_grows_as_a_whole() {
+    for (least, verdicts) in [(2, [true, false]), (6, [true, false]), (60, [true, false])] {
+        for (grows, rounds) in verdicts.into_iter().zip([1usize, 0]) {
+            let graphs: Vec<Graph> = (0..9).map(|number| list_in_turn(least + rounds * number)).collect();
+            let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+            let recording = Arc::new(recording);
+            let growth = folded(&recording, &[8, 7, 6, 5, 4, 3, 2, 1, 0], 0.001);
+            let rows = growth.rows();
+            let found: Vec<_> =
+                rows.iter().filter(|row| row.judgement.grows() == Some(true) && !row.is_carried).collect();
+            assert_eq!(found.len(), usize::from(grows), "{least} {rounds}");
+            let Some(first) = found.first() else { continue };
+            assert_eq!(path_of(&growth, first.node), ["roots globals", "Map", Graph::TYPES[0]]);
+            assert_eq!(first.judgement.trend.slope, 57.0);
+            let deepest = path_of(&growth, first.deepest);
+            assert_eq!(deepest.len(), (2 + 2 * (least + 8)).min(64), "{deepest:?}");
+        }
+    }
+}

@@ -24,7 +24,7 @@ mod tree;
 
 use self::shape::Shape;
 use crate::trend::Trend;
-pub use tree::{PathJudgement, judge_paths};
+pub use tree::{PathJudgement, judge_parts, judge_paths, own_parts};
 
 /// Minimum number of values for a statement about growth. Four values in random order rise each time in 1 of 24 series,
 /// five in 1 of 120.

@@ -105,7 +105,10 @@ pub use comparison::{
 };
 pub use dependence::{Dependence, dependence};
 pub use dip::{Dip, dip};
-pub use judgement::{FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_paths};
+pub use judgement::{
+    FALSE_ALARMS, Judgement, LEAST_POINTS, PathJudgement, Reason, SURE_POINTS, Verdict, judge_parts, judge_paths,
+    own_parts,
+};
 pub use median_interval::median_interval;
 pub use modes::{LEAST_VALUES, Mode, Modes, ModesVerdict, precision};
 pub use quantile::Location;

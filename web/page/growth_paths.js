@@ -27,19 +27,6 @@ export function changesOf(answer, nodes, above) {
   });
 }
 
-/**
- * The object that retains most on a path, of places of the dominator tree; null if none of them is on it.
- * @param {string[]} path @param {import('./tree_nodes.js').TreeNode[]} nodes depth first, from all roots @returns {number | null}
- */
-export function largestOn(path, nodes) {
-  const columns = ['shown_path', 'retained_bytes_change'].map((key) => ({ key, heading: '', unit: 'text', audience: 'people', is_secondary: false }));
-  const row = [{ kind: 'path', value: path }, { kind: 'change', value: 1 }];
-  const answer = /** @type {Answer} */ ({ tables: [{ key: 'rows', audience: 'people', columns, rows: [row] }] });
-  const changes = changesOf(answer, nodes, []);
-  const on = nodes.filter((node, at) => changes[at] === 1 && node.object !== null);
-  return on.reduce((/** @type {typeof on[0] | null} */ most, node) => (most && most.retained >= node.retained ? most : node), null)?.object ?? null;
-}
-
 /** The paths of an answer as a tree. @param {Answer} answer @returns {Step} */
 function stepsOf(answer) {
   const table = answer.tables[answer.tables.length - 1];

@@ -75,10 +75,10 @@ function frameLine(thread, frame) {
   return thread?.kind === 'text' && isWhole ? `${stackLine(thread.value)} --frame ${literal(frame.value)}` : null;
 }
 
-/** The steps of the path of types in a row; those that the answer does not name lead nowhere. @param {Table} table @param {Value[]} row @returns {Step[]} */
+/** The steps of the path of types in a row, without the rounds below a cycle's first step; those that the answer does not name lead nowhere. @param {Table} table @param {Value[]} row @returns {Step[]} */
 export function stepsOf(table, row) {
   const [shown, named] = ['shown_path', 'steps'].map((key) => row[table.columns.findIndex((column) => column.key === key)]);
-  return (shown?.kind === 'path' ? shown.value : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
+  return (shown?.kind === 'path' ? shown.value.slice(0, named?.value?.length || undefined) : []).map((/** @type {string} */ text, /** @type {number} */ at) => {
     const of = (/** @type {string} */ key) => named?.value?.[at]?.value.find((/** @type {import('./ask.js').Fact} */ { column }) => column.key === key)?.value.value ?? null;
     return { text, roots: of('roots'), type: of('type'), kind: of('kind'), name: of('name') };
   });

@@ -42,12 +42,15 @@ const DRAWN = ['dominators', 'paths', 'sites'];
 let state = parse(location.hash);
 /** @type {Verb[]} */
 let verbs = [];
-/** @typedef {{name: string, file: number | null, view: View | null, root: HTMLElement, ctx?: Context, controller: AbortController, href: string, line: string}} Mounted */
+/** @typedef {{name: string, file: number | null, view: View | null, root: HTMLElement, ctx?: Context, controller: AbortController, href: string, line: string, scroll?: number}} Mounted */
 /** The view that is there. @type {Mounted | null} */
 let current = null;
 /** The last view that had an answer: it stays until the next one has, and is seen if that fails. @type {Mounted | null} */
 let lastGood = null;
 let isFirst = true;
+/** How far each entry of the history was scrolled, and how far the one that the reader goes back to was. @type {Map<string, number>} */
+const scrolled = new Map();
+let returnsTo = 0;
 
 /** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */
 function go(change, how = {}) {
@@ -137,6 +140,7 @@ async function show(isAgain) {
     // What had the focus is gone with the view before.
     if (document.activeElement === document.body && !isFirst) byId('view').focus({ preventScroll: true });
     isFirst = false;
+    mine.scroll = returnsTo;
     scrollTo(0, 0);
   } catch (error) {
     if (current !== mine) return;
@@ -173,9 +177,14 @@ function leave(file) {
 
 /** Shows the last good view below one that has no answer, and drops it once there is one. @param {Mounted} mine */
 function showLastGood(mine) {
-  if (current !== mine || !lastGood) return;
+  if (current !== mine) return;
   const is = mine.root.dataset.state ?? '';
-  if (['ready', 'empty'].includes(is)) return drop();
+  if (['ready', 'empty'].includes(is)) {
+    if (mine.scroll) scrollTo(0, mine.scroll);
+    mine.scroll = 0;
+    return drop();
+  }
+  if (!lastGood) return;
   const isSeen = ['error', 'cancelled'].includes(is);
   lastGood.root.hidden = !isSeen;
   byId('view').querySelector('.last-good-label')?.remove();
@@ -239,6 +248,12 @@ async function boot() {
     if (name) tell(`to open it, run in a shell: barrow serve ${quoted(name)}`);
   });
   addEventListener('popstate', route);
+  // Answers come later than a browser scrolls. One without this interface begins at the top.
+  const { navigation } = /** @type {any} */ (globalThis);
+  navigation?.addEventListener('navigate', (/** @type {any} */ event) => {
+    scrolled.set(navigation.currentEntry.key, scrollY);
+    returnsTo = event.navigationType === 'traverse' ? scrolled.get(event.destination.key) ?? 0 : 0;
+  });
   addEventListener('hashchange', () => {
     if (format(withLine(parse(location.hash))) !== format(state)) route();
   });

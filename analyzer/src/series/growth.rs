@@ -16,6 +16,7 @@
 //! small. Time is O(objects); memory is 4 bytes for each object of the largest snapshot besides its dominators and
 //! types.
 
+mod cycles;
 mod fold;
 mod moving;
 mod path_tree;
@@ -25,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use barrow_format::{SnapshotId, TypeId};
-use barrow_statistics::{Judgement, judge_paths};
+use barrow_statistics::{Judgement, PathJudgement, judge_parts, own_parts};
 use foldhash::{HashMap, HashMapExt};
 
 use crate::error::Result;
@@ -93,8 +94,10 @@ pub enum GrowthPart<'a> {
 /// The growth of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowthRow {
-    /// The index of the node.
+    /// The index of the node. Of a cycle of types, such as a list of two types in turn, it is the first step.
     pub node: usize,
+    /// The deepest step of its cycle; else the node.
+    pub deepest: usize,
     /// The judgement of its retained bytes, without parts below it that do not grow.
     pub judgement: Judgement,
     /// Nodes below it explain nearly all of its growth, so that their paths say more.
@@ -253,6 +256,7 @@ impl<'a> Growth<'a> {
     }
 
     /// The growth of the large nodes, in the order of [`Judgement::rank`]. Values missing because they are small count as 0.
+    /// All rounds of a cycle of types are one node, the first step.
     #[must_use]
     pub fn rows(&self) -> Vec<GrowthRow> {
         let large: Vec<usize> = self.large().collect();
@@ -262,12 +266,30 @@ impl<'a> Growth<'a> {
             parents.push(node.parent.and_then(|parent| places.get(&parent).copied()));
             values.push(node.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect());
         }
-        let judged = judge_paths(&parents, &values);
-        let mut rows: Vec<GrowthRow> = large
-            .iter()
-            .zip(judged)
-            .map(|(&node, path)| GrowthRow { node, judgement: path.judgement, is_carried: path.is_carried })
-            .collect();
+        let is_same = |one: usize, other: usize| self.nodes[large[one]].part == self.nodes[large[other]].part;
+        let entries = cycles::entries(&parents, is_same);
+        let mut own = own_parts(&parents, &values);
+        let mut deepest: Vec<usize> = (0..large.len()).collect();
+        for (place, &entry) in entries.iter().enumerate().filter(|&(place, &entry)| entry != place) {
+            let part = std::mem::take(&mut own[place]);
+            own[entry].iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+            deepest[entry] =
+                *[deepest[entry], place].iter().max_by_key(|&&at| self.nodes[large[at]].depth).unwrap_or(&place);
+        }
+        let is_entry = |place: &usize| entries[*place] == *place;
+        let kept: Vec<usize> = (0..large.len()).filter(is_entry).collect();
+        let parent = |place: usize| parents[place].and_then(|parent| kept.binary_search(&entries[parent]).ok());
+        let kept_parents: Vec<Option<usize>> = kept.iter().map(|&place| parent(place)).collect();
+        let kept_values: Vec<Vec<f64>> = kept.iter().map(|&place| std::mem::take(&mut values[place])).collect();
+        let kept_own: Vec<Vec<f64>> = kept.iter().map(|&place| std::mem::take(&mut own[place])).collect();
+        let judged = judge_parts(&kept_parents, &kept_values, &kept_own);
+        let row = |(&place, path): (&usize, PathJudgement)| GrowthRow {
+            node: large[place],
+            deepest: large[deepest[place]],
+            judgement: path.judgement,
+            is_carried: path.is_carried,
+        };
+        let mut rows: Vec<GrowthRow> = kept.iter().zip(judged).map(row).collect();
         rows.sort_by(|one, other| {
             let [one, other] = [one, other].map(|row| (row.judgement.rank(), row.judgement.trend.slope));
             other.0.0.cmp(&one.0.0).then(other.0.1.total_cmp(&one.0.1)).then(other.1.total_cmp(&one.1))

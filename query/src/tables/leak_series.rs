@@ -102,7 +102,7 @@ fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
         let left = if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) };
         Column::text("path").for_machines() => type_path::whole(growth, leak.row.node),
         Column::nested("steps").for_machines() => type_path::steps(growth, leak.row.node),
-        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, leak.row.node),
+        Column::text("shown_path").called("path").for_people() => type_path::shown(growth, leak.row.deepest),
         Column::bytes("last_retained_bytes").called("retained") => node.retained_bytes.last().copied().flatten(),
         Column::count("last_objects").called("objects") => node.objects.last().copied().flatten(),
         Column::count("type_born").called("born of type") => if is_exact { born } else { born.estimated() },

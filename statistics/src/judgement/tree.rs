@@ -30,12 +30,31 @@ pub struct PathJudgement {
 /// If `parents` and `values` differ in length, or a parent does not precede its child.
 #[must_use]
 pub fn judge_paths(parents: &[Option<usize>], values: &[Vec<f64>]) -> Vec<PathJudgement> {
+    judge_parts(parents, values, &own_parts(parents, values))
+}
+
+/// The own part of each node: its series less those of its children.
+///
+/// # Panics
+/// As for [`judge_paths`].
+#[must_use]
+pub fn own_parts(parents: &[Option<usize>], values: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut own = values.to_vec();
     for (node, parent) in parents.iter().enumerate() {
         if let Some(parent) = *parent {
             subtract(&mut own[parent], &values[node]);
         }
     }
+    own
+}
+
+/// The same as [`judge_paths`] for nodes whose own parts are not those of [`own_parts`], because some stand for nodes
+/// below them that are not in the tree.
+///
+/// # Panics
+/// As for [`judge_paths`].
+#[must_use]
+pub fn judge_parts(parents: &[Option<usize>], values: &[Vec<f64>], own: &[Vec<f64>]) -> Vec<PathJudgement> {
     let mut found: Vec<Subtree> = own.iter().map(|own| Subtree::of(own)).collect();
     let mut children = vec![Children::default(); parents.len()];
     let mut judged = Vec::with_capacity(parents.len());

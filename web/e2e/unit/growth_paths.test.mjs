@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { changesOf, largestOn } from '../../page/growth_paths.js';
+import { changesOf } from '../../page/growth_paths.js';
 
 function diff(paths) {
   const columns = ['path', 'shown_path', 'retained_bytes_change'].map((key) => ({ key }));
@@ -45,11 +45,4 @@ test('a tree that begins below the roots continues the path to it', () => {
 test('of two paths with the same names nothing is known', () => {
   const answer = diff([[['Node'], 1], [['Node'], 2]]);
   assert.deepEqual(changesOf(answer, [everything, place(1, 'Node')], []), [null, null]);
-});
-
-test('the largest place on a path, whatever is larger elsewhere', () => {
-  const sized = (depth, type, object, retained) => ({ ...place(depth, type), object, retained });
-  const nodes = [{ ...everything, retained: 99 }, sized(1, 'Cache', 1, 50), sized(2, 'List', 2, 40), sized(1, 'Shop', 3, 20), sized(2, 'List', 4, 5), sized(2, 'List', 5, 9), sized(3, 'List', 6, 8)];
-  assert.equal(largestOn(['Shop', 'List'], nodes), 5);
-  assert.equal(largestOn(['Shop', 'Map'], nodes), null);
 });

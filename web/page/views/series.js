@@ -10,7 +10,7 @@ import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copy, copyButton, tell } from '../frame.js';
-import { assertLine, verbOf, words } from '../state.js';
+import { assertLine, quoted, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -22,8 +22,6 @@ import { assertLine, verbOf, words } from '../state.js';
 
 /** Judging growth takes this many snapshots. */
 const LEAST_JUDGED = 5;
-/** Places of the dominator tree among which an object of a path is looked for. */
-const PLACES = 5000;
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
@@ -112,6 +110,7 @@ function askSection(name, section, line, ctx, trend) {
   else {
     if (name === 'growth') fill(section.actions, leakingLink(ctx));
     void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
+    if (name === 'leaking') section.element.scrollIntoView({ block: 'nearest' });
   }
 }
 
@@ -184,7 +183,7 @@ function pathActions(row, table, ctx, where) {
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
   const are = `paths ${objects}`;
   const holders = isAnyPath(steps) ? h('a', { href: ctx.href({ q: are, ...where }), title: `what holds them: ${are}` }, 'holders')
-    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the largest object on this path', onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
+    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the objects of this path, or to the largest if others have its type', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: growth, path: textOf(steps) }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
     h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
@@ -196,15 +195,15 @@ function lastCount(row, table) {
   return counts.findLast((count) => Boolean(count)) ?? numberOf(cellOf(table, row, 'last_objects') ?? { kind: 'none' });
 }
 
-/** Goes to what holds the largest object on a path. @param {Step[]} steps @param {Context} ctx @param {Where} where */
-async function goToHolders(steps, ctx, { s }) {
+/** Goes to what holds the objects of a path: all of their type if they are all on it, else the largest. @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where */
+async function goToHolders(steps, count, ctx, { s }) {
   const snapshot = s ?? ctx.snapshot ?? 0;
+  const are = objectsOfStep(/** @type {Step} */ (steps.at(-1)));
   try {
-    const [{ largestOn }, { nodesOf, treeLine }] = await Promise.all([import('../growth_paths.js'), import('../tree_nodes.js')]);
-    const answer = await ctx.ask(treeLine('', `--cells ${PLACES}`), { snapshot });
-    const object = largestOn(steps.map(({ text }) => text), nodesOf(answer, snapshot));
-    if (object === null) tell(`no object on this path is among the ${PLACES} places that retain most in snapshot ${snapshot}`);
-    else ctx.go({ q: `path ${snapshot}:@${object} 3`, ...(s === undefined ? {} : { s }) });
+    const all = Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
+    if (all === count) return ctx.go({ q: `paths ${are}`, ...(s === undefined ? {} : { s }) });
+    const [table] = (await ctx.ask(`flame ${steps.map(({ text }) => quoted(text)).join(' ')} --cells 1`, { snapshot })).tables;
+    ctx.go({ q: `path ${snapshot}:@${cellOf(table, table.rows[0], 'example')?.value} 3`, ...(s === undefined ? {} : { s }) });
   } catch (error) {
     if (!isAbort(error)) tell(`not answered: ${/** @type {Error} */ (error).message}`);
   }
