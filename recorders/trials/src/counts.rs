@@ -14,15 +14,15 @@ pub(crate) struct Counts {
 impl Counts {
     /// Adds a run.
     pub(crate) fn add(&mut self, counted: &Counted) {
-        for (of, number) in self.of.iter_mut().zip(counted.values()) {
-            *of.entry(number).or_default() += 1;
+        for (of, (_, number)) in self.of.iter_mut().zip(&ALLOCATIONS) {
+            *of.entry(number(counted)).or_default() += 1;
         }
     }
 
     /// A sentence that names the metrics that differ between runs; `None` if none does.
     pub(crate) fn differences(&self) -> Option<String> {
         let told: Vec<String> =
-            ALLOCATIONS.iter().zip(&self.of).filter_map(|(metric, of)| difference(metric.name, of)).collect();
+            ALLOCATIONS.iter().zip(&self.of).filter_map(|((metric, _), of)| difference(metric.name, of)).collect();
         let cause = "threads, times, random numbers or files may be why";
         (!told.is_empty())
             .then(|| format!("counts differ although the layout is fixed, and {cause}: {}", told.join("; ")))

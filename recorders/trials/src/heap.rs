@@ -29,13 +29,6 @@ pub(crate) struct Counted {
     pub(crate) live_bytes: u64,
 }
 
-impl Counted {
-    /// Returns the numbers in the order of their metrics, `ALLOCATIONS`.
-    pub(crate) fn values(&self) -> [u64; 4] {
-        [self.peak_bytes, self.allocated_bytes, self.blocks, self.live_bytes]
-    }
-}
-
 /// The reason for which allocations are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unknown {

@@ -111,14 +111,13 @@ impl Ledger {
     pub(crate) fn measured(&mut self, run: RunId, measured: &Measured) -> Result<(), TrialError> {
         let used = &measured.used;
         let time_ns = Some(self.time(used.began_ns));
-        let counted = match &measured.heap {
-            Heap::Counted(counted) => Some(counted.values().map(|number| number as f64)),
-            _ => None,
-        };
+        let counted = if let Heap::Counted(counted) = &measured.heap { Some(counted) } else { None };
         let events = measured.events.iter().map(|(name, count)| (metric(name, ""), *count as f64));
         let resources = RESOURCES.into_iter().map(|(metric, source)| (metric, source(used) as f64));
-        for (metric, value) in resources.chain(ALLOCATIONS.into_iter().zip(counted.into_iter().flatten())).chain(events)
-        {
+        let allocations = counted
+            .into_iter()
+            .flat_map(|counted| ALLOCATIONS.into_iter().map(move |(metric, number)| (metric, number(counted) as f64)));
+        for (metric, value) in resources.chain(allocations).chain(events) {
             self.writer.word(metric.name)?;
             let metric = self.metric(&metric)?;
             self.writer.value(&ValueDescription { metric, run, time_ns, value, ..ValueDescription::default() })?;

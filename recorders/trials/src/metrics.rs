@@ -4,6 +4,7 @@ use barrow_writer::{Better, MetricDescription};
 
 use crate::child::Waited;
 use crate::events::EVENTS;
+use crate::heap::Counted;
 
 /// The value of a metric in what the system counted of a run.
 type Source = fn(&Waited) -> i64;
@@ -18,12 +19,12 @@ pub(crate) const RESOURCES: [(MetricDescription<'static>, Source); 6] = [
     (metric("context_switches", ""), |used| used.context_switches),
 ];
 
-/// Metrics of runs whose allocations are counted, in the order of `Counted::values`. A fixed layout determines them.
-pub(crate) const ALLOCATIONS: [MetricDescription<'static>; 4] = [
-    MetricDescription { exact: true, ..metric("peak_heap", "bytes") },
-    MetricDescription { exact: true, ..metric("allocated", "bytes") },
-    MetricDescription { exact: true, ..metric("blocks", "") },
-    MetricDescription { exact: true, ..metric("live_at_end", "bytes") },
+/// Metrics of runs whose allocations are counted, in the order in which the ledger writes them.
+pub(crate) const ALLOCATIONS: [(MetricDescription<'static>, fn(&Counted) -> u64); 4] = [
+    (exact("peak_heap", "bytes"), |counted| counted.peak_bytes),
+    (exact("allocated", "bytes"), |counted| counted.allocated_bytes),
+    (exact("blocks", ""), |counted| counted.blocks),
+    (exact("live_at_end", "bytes"), |counted| counted.live_bytes),
 ];
 
 /// A metric that varies from run to run.
@@ -31,9 +32,16 @@ pub(crate) const fn metric(name: &'static str, unit: &'static str) -> MetricDesc
     MetricDescription { name, unit, better: Better::Lower, exact: false }
 }
 
+/// A metric that a fixed layout determines.
+const fn exact(name: &'static str, unit: &'static str) -> MetricDescription<'static> {
+    MetricDescription { exact: true, ..metric(name, unit) }
+}
+
 /// Whether barrow itself measures a metric of this name, which excludes other values of that name.
 #[must_use]
 pub fn is_measured(metric: &str) -> bool {
-    RESOURCES.iter().map(|(known, _)| known).chain(&ALLOCATIONS).any(|known| known.name == metric)
-        || EVENTS.iter().any(|event| event.name == metric)
+    let resources = RESOURCES.iter().map(|(known, _)| known.name);
+    let allocations = ALLOCATIONS.iter().map(|(known, _)| known.name);
+    let events = EVENTS.iter().map(|event| event.name);
+    resources.chain(allocations).chain(events).any(|known| known == metric)
 }
