@@ -112,7 +112,7 @@ pub use questions::collections::{BoxedNumbers, CollectionType, Collections, Hash
 pub use questions::common::{CommonReferrers, FieldReferrer, ObjectReferrer};
 pub use questions::duplicates::{DuplicateGroup, DuplicateGroups, Duplicates};
 pub use questions::entries::{Entries, Entry, EntryKey};
-pub use questions::expression::{ATTRIBUTES, Attribute, AttributeValue, Expression, Names, TypeText};
+pub use questions::expression::{ATTRIBUTES, Attribute, AttributeValue, Expression, Names, Quantity, TypeText};
 pub use questions::fields::{FieldPath, Filling, Held, OWN_FIELDS, ObjectField};
 pub use questions::find::{Counted, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;

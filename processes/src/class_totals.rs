@@ -163,7 +163,8 @@ fn has_label(tree: &ProcessTree, schema: &Schema, process: &Process) -> bool {
     images.any(|image| schema.label(image).is_some())
 }
 
-/// The quantity that a histogram counts.
+/// An attribute that classes add up: its row in [`ATTRIBUTES`](crate::ATTRIBUTES) names its measure. They have a list of
+/// their own because each is another sum: what descendants used counts for some, and peaks of memory do not add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Processor time.

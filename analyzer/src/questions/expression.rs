@@ -32,8 +32,8 @@ mod values;
 pub(crate) use block_objects::{BlockObjects, Sizes};
 pub(crate) use evaluation::{CompiledExpression, DerivedColumns};
 pub use names::Names;
-pub(crate) use terms::FieldTerm;
-pub use terms::{ATTRIBUTES, Attribute, TypeText};
+pub use terms::{ATTRIBUTES, Attribute, Quantity, TypeText};
+pub(crate) use terms::{FieldTerm, NumberAttribute, Operand, TextAttribute};
 pub use values::AttributeValue;
 
 use language::Objects;

@@ -36,7 +36,7 @@ use crate::graph::object_set::ObjectSet;
 use crate::graph::roots::Roots;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::expression::Attribute;
+use crate::questions::expression::{Attribute, NumberAttribute, Operand, TextAttribute};
 use crate::questions::fields::{FieldPath, Held};
 
 /// Memory for a chosen object while it is a root, in bytes.
@@ -66,6 +66,21 @@ pub enum GroupKey {
 }
 
 impl GroupKey {
+    /// The key that an attribute is; `None` if nearly each object has another value.
+    #[must_use]
+    pub fn of_attribute(attribute: &'static Attribute) -> Option<Self> {
+        match attribute.operand() {
+            Operand::Text(TextAttribute::Type) => Some(GroupKey::Type),
+            Operand::Text(TextAttribute::Kind) => Some(GroupKey::Kind),
+            Operand::Text(TextAttribute::OfType(_)) => Some(GroupKey::OfType(attribute)),
+            Operand::Text(TextAttribute::Text) => Some(GroupKey::Text),
+            Operand::Text(TextAttribute::Line) => Some(GroupKey::Line),
+            Operand::Either(TextAttribute::Site, ..) => Some(GroupKey::Site),
+            Operand::Number(NumberAttribute::Generation, _) => Some(GroupKey::Generation),
+            _ => None,
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> Cow<'static, str> {

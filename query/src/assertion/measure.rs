@@ -38,7 +38,8 @@ pub(super) enum OfObjects {
     Growth(Quantity),
 }
 
-/// A number of the objects of a snapshot.
+/// A number of a set of objects. Attributes are numbers of single objects: what a set retains is no sum of theirs, and
+/// `size` is both sizes, as in `diff`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quantity {
     pub(super) name: &'static str,

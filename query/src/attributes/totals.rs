@@ -1,6 +1,6 @@
 //! Numbers of several objects: their count, and the attributes of single objects that add up.
 
-use barrow_analyzer::{GroupRetained, TypeTotals};
+use barrow_analyzer::{Amounts, Attribute, GroupRetained, TypeTotals};
 
 /// A number that ranks types, kinds, sites and other groups of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,12 +16,21 @@ pub(crate) enum Total {
     Retained,
 }
 
-/// The word for the number of objects, which single objects do not have.
-const COUNT: &str = "count";
+/// The word for the number of objects or programs, which a single one does not have.
+pub(crate) const COUNT: &str = "count";
+
+/// The attributes of single objects that add up, by their words.
+const OF_ATTRIBUTES: [(&str, Total); 3] =
+    [("size", Total::Size), ("unmanaged", Total::Unmanaged), ("retained", Total::Retained)];
 
 impl Total {
+    /// The total of an attribute; `None` if it does not add up.
+    pub(super) fn of_attribute(attribute: &Attribute) -> Option<Self> {
+        OF_ATTRIBUTES.into_iter().find(|(word, _)| *word == attribute.word()).map(|(_, total)| total)
+    }
+
     /// The words for each, the usual one first.
-    fn words() -> impl Iterator<Item = (&'static str, Total)> {
+    pub(crate) fn words() -> impl Iterator<Item = (&'static str, Total)> {
         let rows = super::OBJECTS.iter().filter_map(|attribute| Some((attribute.of.words, attribute.total?)));
         let mut words: Vec<_> = rows.flat_map(|(words, total)| words.iter().map(move |word| (*word, total))).collect();
         let after_sizes = words.partition_point(|(_, total)| *total == Total::Size);
@@ -49,6 +58,16 @@ impl Total {
             Total::Count => totals.objects,
             Total::Unmanaged => totals.unmanaged_bytes,
             Total::Retained => retained.map_or(0, |retained| retained.bytes),
+        }
+    }
+
+    /// The number, of these amounts. An unknown one counts as 0.
+    pub(crate) fn of_amounts(self, amounts: &Amounts) -> u64 {
+        match self {
+            Total::Size => amounts.heap_bytes,
+            Total::Count => amounts.objects,
+            Total::Unmanaged => amounts.unmanaged_bytes,
+            Total::Retained => amounts.retained_bytes.unwrap_or(0),
         }
     }
 }

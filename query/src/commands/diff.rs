@@ -79,7 +79,7 @@ fn of_snapshots(ask: &Ask, sides: [&Compared; 2], rest: &Arguments) -> Result<Re
 
 /// Compares types or kinds.
 fn types(ask: &Ask, sides: [&Compared; 2], choice: Choice<'_>) -> Result<Answer, QueryError> {
-    if choice.measure == Measure::Retained && choice.grouping == Grouping::Kind {
+    if choice.measure == Measure::RETAINED && choice.grouping == Grouping::Kind {
         return Err(QueryError::usage("what kinds retain overlaps; try `by retained` without `by kind`"));
     }
     let [old, new] = [sized(ask, sides[0], choice.measure)?, sized(ask, sides[1], choice.measure)?];
@@ -143,7 +143,7 @@ fn sized(state: &State, side: &Compared, measure: Measure) -> Result<SideTotals,
     let meter = state.meter();
     let is_open = Arc::ptr_eq(&state.recording()?, &side.recording);
     let is_whole = !is_open || state.away.is_empty();
-    if is_whole && measure != Measure::Retained {
+    if is_whole && measure != Measure::RETAINED {
         return Ok(SideTotals { types: None, retained_bytes: None, is_exact: true });
     }
     let heap = match is_open {
@@ -151,7 +151,7 @@ fn sized(state: &State, side: &Compared, measure: Measure) -> Result<SideTotals,
         false => Arc::new(state.context.heap_of(Arc::clone(&side.recording), side.snapshot)?),
     };
     let types = if is_whole { None } else { Some(heap.type_totals(&meter)?) };
-    let is_wanted = measure == Measure::Retained;
+    let is_wanted = measure == Measure::RETAINED;
     let retained_bytes = is_wanted.then(|| heap.retained_by_identity(&meter)).transpose()?;
     let is_exact = !is_wanted || heap.largest(&meter)?.is_exact();
     Ok(SideTotals { types, retained_bytes, is_exact })
@@ -251,6 +251,7 @@ fn lost(sides: &[&Compared]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::totals::Total;
 
     type Chosen = (Option<&'static str>, Grouping, Measure);
 
@@ -263,13 +264,13 @@ mod tests {
     #[test]
     fn kind_grouping_and_measure_may_all_be_named() {
         let chosen = |line| chosen(line).unwrap().unwrap();
-        assert_eq!(chosen(""), (None, Grouping::Type, Measure::Size));
-        assert_eq!(chosen("frames by count"), (Some("frame"), Grouping::Type, Measure::Count));
+        assert_eq!(chosen(""), (None, Grouping::Type, Measure::BothSizes));
+        assert_eq!(chosen("frames by count"), (Some("frame"), Grouping::Type, Measure::Of(Total::Count)));
         assert_eq!(chosen("type objects by kind by shallow"), {
-            (Some("type object"), Grouping::Kind, Measure::Shallow)
+            (Some("type object"), Grouping::Kind, Measure::Of(Total::Size))
         });
-        assert_eq!(chosen("by unm by type"), (None, Grouping::Type, Measure::Unmanaged));
-        assert_eq!(chosen("all by kind"), (None, Grouping::Kind, Measure::Size));
+        assert_eq!(chosen("by unm by type"), (None, Grouping::Type, Measure::Of(Total::Unmanaged)));
+        assert_eq!(chosen("all by kind"), (None, Grouping::Kind, Measure::BothSizes));
     }
 
     #[test]

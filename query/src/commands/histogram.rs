@@ -40,7 +40,8 @@ enum Grouping {
     Generation,
 }
 
-/// The attributes that have rows of their own here; `group` takes all.
+/// The attributes of which totals are kept or are one pass over sites, so they have rows of their own here; `group` takes
+/// all.
 const GROUPINGS: [(&str, Grouping); 4] = [
     ("type", Grouping::Type),
     ("kind", Grouping::Kind),

@@ -6,26 +6,21 @@ use std::collections::HashSet;
 use barrow_analyzer::{Amounts, Diff, KindChange, TypeChange};
 
 use crate::answer::{Answer, Audience, Column, Table, Value, record, table, units};
+use crate::attributes::totals::Total;
 use crate::language::operand::Compared;
 
-/// The number that orders the rows, and of which the relative change is a part. Unlike in a
-/// [`Total`](crate::attributes::totals::Total), `size` includes what is not managed: that changes, too.
+/// The number that orders the rows, and of which the relative change is a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Measure {
-    /// Shallow and unmanaged size together.
+    /// Shallow and unmanaged size together: what is not managed changes, too.
     #[default]
-    Size,
-    /// Shallow size.
-    Shallow,
-    /// Unmanaged size.
-    Unmanaged,
-    /// Number of objects.
-    Count,
-    /// Retained size.
-    Retained,
+    BothSizes,
+    /// A total of each side.
+    Of(Total),
 }
 
-/// The subject of a row.
+/// The subject of a row. Only types and kinds have totals of their own in a recording: other attributes are keys of
+/// groups, which count objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Grouping {
     /// A type.
@@ -61,38 +56,36 @@ struct TypeOrKind<'a> {
 }
 
 impl Measure {
-    const NAMES: [(&'static str, Measure); 5] = [
-        ("size", Measure::Size),
-        ("shallow", Measure::Shallow),
-        ("unmanaged", Measure::Unmanaged),
-        ("count", Measure::Count),
-        ("retained", Measure::Retained),
-    ];
+    pub(crate) const RETAINED: Measure = Measure::Of(Total::Retained);
+
+    /// Each with its words. The usual word for the shallow size means both sizes here.
+    fn all() -> impl Iterator<Item = (&'static str, Measure)> {
+        Total::words().enumerate().map(|(at, (word, total))| match at {
+            0 => (word, Measure::BothSizes),
+            _ => (word, Measure::Of(total)),
+        })
+    }
 
     /// The words for each.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().map(|(word, _)| word)
+        Self::all().map(|(word, _)| word)
     }
 
     /// The measure of this name, or of a beginning of one.
     pub(crate) fn named(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
-        let mut names = Self::NAMES.into_iter();
-        names.find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, measure)| measure)
+        Self::all().find(|(name, _)| !word.is_empty() && name.starts_with(&word)).map(|(_, measure)| measure)
     }
 
     fn name(self) -> &'static str {
-        Self::NAMES.into_iter().find(|&(_, measure)| measure == self).map_or("", |(name, _)| name)
+        Self::all().find(|&(_, measure)| measure == self).map_or("", |(name, _)| name)
     }
 
     /// The measured one of these amounts. An unknown amount counts as 0.
     fn of(self, amounts: &Amounts) -> u128 {
         match self {
-            Measure::Size => u128::from(amounts.heap_bytes) + u128::from(amounts.unmanaged_bytes),
-            Measure::Shallow => amounts.heap_bytes.into(),
-            Measure::Unmanaged => amounts.unmanaged_bytes.into(),
-            Measure::Count => amounts.objects.into(),
-            Measure::Retained => amounts.retained_bytes.unwrap_or(0).into(),
+            Measure::BothSizes => u128::from(amounts.heap_bytes) + u128::from(amounts.unmanaged_bytes),
+            Measure::Of(total) => total.of_amounts(amounts).into(),
         }
     }
 }
@@ -311,27 +304,28 @@ mod tests {
         let of = |before: (u64, u64), after: (u64, u64), measure| {
             relative(&amounts(before.0, before.1), &amounts(after.0, after.1), measure).unwrap_or_default()
         };
-        assert_eq!(of((2, 100), (3, 125), Measure::Size), "+25.0 %");
-        assert_eq!(of((2, 100), (3, 125), Measure::Count), "+50.0 %");
-        assert_eq!(of((2, 100), (1, 100), Measure::Size), "0 %");
-        assert_eq!(of((2, 10_000), (1, 9_999), Measure::Size), "< 0.1 %");
-        assert_eq!(of((0, 0), (1, 100), Measure::Size), "new");
-        assert_eq!(of((1, 0), (0, 0), Measure::Size), "gone");
-        assert_eq!(of((1, 0), (1, 8), Measure::Size), "");
+        assert_eq!(of((2, 100), (3, 125), Measure::BothSizes), "+25.0 %");
+        assert_eq!(of((2, 100), (3, 125), Measure::Of(Total::Count)), "+50.0 %");
+        assert_eq!(of((2, 100), (1, 100), Measure::BothSizes), "0 %");
+        assert_eq!(of((2, 10_000), (1, 9_999), Measure::BothSizes), "< 0.1 %");
+        assert_eq!(of((0, 0), (1, 100), Measure::BothSizes), "new");
+        assert_eq!(of((1, 0), (0, 0), Measure::BothSizes), "gone");
+        assert_eq!(of((1, 0), (1, 8), Measure::BothSizes), "");
     }
 
     #[test]
     fn measures_are_named_by_their_beginning() {
-        for (name, measure) in Measure::NAMES {
+        for (name, measure) in Measure::all() {
             assert_eq!((Measure::named(name), measure.name()), (Some(measure), name));
         }
-        assert_eq!(Measure::named("sh"), Some(Measure::Shallow));
+        assert_eq!(Measure::words().collect::<Vec<_>>(), ["size", "shallow", "count", "unmanaged", "retained"]);
+        assert_eq!(Measure::named("sh"), Some(Measure::Of(Total::Size)));
         assert_eq!((Measure::named(""), Measure::named("colour")), (None, None));
     }
 
     #[test]
     fn sizes_are_added_without_overflow() {
         let huge = Amounts { unmanaged_bytes: u64::MAX, ..amounts(1, u64::MAX) };
-        assert_eq!(Measure::Size.of(&huge), 2 * u128::from(u64::MAX));
+        assert_eq!(Measure::BothSizes.of(&huge), 2 * u128::from(u64::MAX));
     }
 }

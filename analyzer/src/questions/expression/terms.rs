@@ -86,11 +86,30 @@ pub struct Attribute {
     /// The meaning, for people.
     pub document: &'static str,
     operand: Operand,
+    /// The key and the heading of the column that shows it, if they are not its usual word.
+    column: Option<(&'static str, &'static str)>,
+    quantity: Option<Quantity>,
+}
+
+/// The unit of an attribute that is a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Bytes.
+    Bytes,
+    /// A plain count.
+    Count,
+    /// An identifier: it counts nothing.
+    Number,
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// A place in memory.
+    Address,
 }
 
 /// All attributes, in the order of `help expressions`.
 pub static ATTRIBUTES: [Attribute; 27] = {
     use NumberAttribute as N;
+    use Quantity as Q;
     use TextAttribute as T;
     use barrow_expressions::Attribute::{Either, Is as IsA, Measure, Number, Property as Is, Text};
     use barrow_expressions::Unit::Size;
@@ -121,7 +140,8 @@ pub static ATTRIBUTES: [Attribute; 27] = {
             &["text"],
             "what a string says, or the name of a thread; no comparison holds for objects that say nothing",
             Text(T::Text),
-        ),
+        )
+        .column("name", "name"),
         row(
             &["line"],
             "what `info` shows as `reads as`: a date, a URL, the line of `--lines`; no comparison holds for objects without",
@@ -130,39 +150,54 @@ pub static ATTRIBUTES: [Attribute; 27] = {
         row(&["kind"], "name of the kind", Text(T::Kind)),
         row(&["layout", "repr"], "memory layout in the runtime's words", Text(T::OfType(Tables::type_layout))),
         row(&["file"], "file the type is declared in", Text(T::OfType(Tables::type_file))),
-        row(&["size", "shallow"], "shallow size in bytes", Number(N::Size, Size)),
-        row(&["unmanaged"], "bytes outside the managed heap", Number(N::Unmanaged, Size)),
-        row(&["retained"], "bytes freed if the object were collected", Number(N::Retained, Size)),
+        row(&["size", "shallow"], "shallow size in bytes", Number(N::Size, Size))
+            .of(Q::Bytes)
+            .column("shallow_bytes", "shallow"),
+        row(&["unmanaged"], "bytes outside the managed heap", Number(N::Unmanaged, Size))
+            .of(Q::Bytes)
+            .column("unmanaged_bytes", "unmanaged"),
+        row(&["retained"], "bytes freed if the object were collected", Number(N::Retained, Size))
+            .of(Q::Bytes)
+            .column("retained_bytes", "retained"),
         row(
             &["elements"],
             "elements of an array or a collection, where its type says how they are counted",
             Measure(N::Elements),
-        ),
+        )
+        .of(Q::Count),
         row(
             &["fill"],
             "elements for each slot of a collection, as a share: `fill < 25%` or `fill < 0.25`; not of an array",
             Measure(N::Fill),
-        ),
+        )
+        .of(Q::Share),
         row(
             &["distance"],
             "references from the nearest root; no comparison holds for unreachable objects",
             Number(N::Distance, Size),
-        ),
-        row(&["inrefs", "in", "incoming"], "number of incoming references", Number(N::Incoming, Size)),
-        row(&["refs", "references", "outrefs"], "number of outgoing references", Number(N::Outgoing, Size)),
-        row(&["id"], "number of the object", Number(N::Id, Size)),
+        )
+        .of(Q::Count),
+        row(&["inrefs", "in", "incoming"], "number of incoming references", Number(N::Incoming, Size))
+            .of(Q::Count)
+            .column("incoming", "inrefs"),
+        row(&["refs", "references", "outrefs"], "number of outgoing references", Number(N::Outgoing, Size))
+            .of(Q::Count)
+            .column("references", "references"),
+        row(&["id"], "number of the object", Number(N::Id, Size)).of(Q::Number),
         row(
             &["site"],
             "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/",
             Either(T::Site, N::Site, Size),
-        ),
+        )
+        .of(Q::Number),
         row(
             &["generation"],
             "collection in which the object was allocated, if its site says so",
             Number(N::Generation, Size),
-        ),
-        row(&["serial"], "what names the object across snapshots, if recorded", Number(N::Serial, Size)),
-        row(&["address"], "where the object lived, if recorded: 0x7f00", Number(N::Address, Size)),
+        )
+        .of(Q::Number),
+        row(&["serial"], "what names the object across snapshots, if recorded", Number(N::Serial, Size)).of(Q::Number),
+        row(&["address"], "where the object lived, if recorded: 0x7f00", Number(N::Address, Size)).of(Q::Address),
         row(&["reachable"], "true if references lead to it from a root", Is(Property::Reachable)),
         row(&["unreachable"], "true if none do", Is(Property::Unreachable)),
         row(&["root"], "true if the runtime itself refers to it", Is(Property::Root)),
@@ -170,14 +205,14 @@ pub static ATTRIBUTES: [Attribute; 27] = {
 };
 
 const fn row(words: &'static [&'static str], document: &'static str, operand: Operand) -> Attribute {
-    Attribute { words, document, operand }
+    Attribute { words, document, operand, column: None, quantity: None }
 }
 
 /// A text of a type, which all of its objects have.
 pub type TypeText = for<'t> fn(&'t Tables, TypeId) -> Option<&'t str>;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum TextAttribute {
+pub(crate) enum TextAttribute {
     Type,
     /// The type or one of those that it is derived from.
     Is,
@@ -193,7 +228,7 @@ pub(super) enum TextAttribute {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NumberAttribute {
+pub(crate) enum NumberAttribute {
     Size,
     Unmanaged,
     Retained,
@@ -213,14 +248,14 @@ pub(super) enum NumberAttribute {
 
 /// A property that an object has or has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Property {
+pub(crate) enum Property {
     Reachable,
     Unreachable,
     Root,
 }
 
 /// The beginning of a term.
-pub(super) type Operand = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
+pub(crate) type Operand = barrow_expressions::Attribute<TextAttribute, NumberAttribute, Property>;
 
 impl PartialEq for Attribute {
     fn eq(&self, other: &Self) -> bool {
@@ -231,6 +266,14 @@ impl PartialEq for Attribute {
 impl Eq for Attribute {}
 
 impl Attribute {
+    const fn of(self, quantity: Quantity) -> Self {
+        Attribute { quantity: Some(quantity), ..self }
+    }
+
+    const fn column(self, key: &'static str, heading: &'static str) -> Self {
+        Attribute { column: Some((key, heading)), ..self }
+    }
+
     /// The attribute that `word` names, in any case.
     #[must_use]
     pub fn named(word: &str) -> Option<&'static Attribute> {
@@ -243,6 +286,30 @@ impl Attribute {
         self.words[0]
     }
 
+    /// The key of the column that shows it: a noun with its unit.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        self.column.map_or(self.word(), |(key, _)| key)
+    }
+
+    /// The heading of that column.
+    #[must_use]
+    pub fn heading(&self) -> &'static str {
+        self.column.map_or(self.word(), |(_, heading)| heading)
+    }
+
+    /// The unit of its numbers; `None` if it is a text or a property.
+    #[must_use]
+    pub fn quantity(&self) -> Option<Quantity> {
+        self.quantity
+    }
+
+    /// Whether an object has it as a value. `is` only compares: it takes a type with all that this is derived from.
+    #[must_use]
+    pub fn has_value(&self) -> bool {
+        !matches!(self.operand, Operand::Is(_))
+    }
+
     /// The text of types that it is, if objects of a type cannot differ in it. Then lists and groups need nothing else.
     #[must_use]
     pub fn of_type(&self) -> Option<TypeText> {
@@ -252,7 +319,7 @@ impl Attribute {
         }
     }
 
-    pub(super) fn operand(&self) -> Operand {
+    pub(crate) fn operand(&self) -> Operand {
         self.operand
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn answer(ask: &Ask, sides: [&Compared; 2], request: &Request) -> Res
     if keys.contains(&GroupKey::Site) && !are_of_one {
         return Err(QueryError::usage("sites have numbers of their own in each recording; try `by type`"));
     }
-    let is_retained = measure == Measure::Retained;
+    let is_retained = measure == Measure::RETAINED;
     let (groups, is_exact) = group_series::group_series(ask, &each, &keys, is_retained)?;
     let rows = groups.into_iter().filter_map(|GroupSeries { keys, amounts }| match amounts[..] {
         [before, after] => Some(Row { subject: keys, before, after }),

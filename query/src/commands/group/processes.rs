@@ -10,16 +10,13 @@ use barrow_processes::{
 use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
-use crate::attributes::processes;
+use crate::attributes::{processes, totals::COUNT};
 use crate::error::QueryError;
 use crate::language::asked;
 use crate::language::request::Request;
 use crate::tables::aggregates::{AGGREGATE_BYTES, Aggregates, ProcessNumbers};
 
 use super::{Columns, KEY_BYTES, ROW_BYTES, more};
-
-/// The word for the number of programs, which orders groups.
-const COUNT: &str = "count";
 
 /// The number that orders groups, the largest first.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! `growth EXPR by KEY`: which groups of objects grow.
 
-use barrow_analyzer::{Amounts, GroupKey, Judgement};
+use barrow_analyzer::{GroupKey, Judgement};
 
 use crate::answer::{Column, Table, Unit, Value, table, units};
 use crate::arguments::Arguments;
@@ -54,7 +54,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     let each = EachSnapshot::of_recording(&ask.recording()?, &snapshots, kinds, expression);
     let (groups, is_exact) = group_series::group_series(ask, &each, &keys, order == Total::Retained)?;
     let groups = groups.into_iter().map(|GroupSeries { keys, amounts }| {
-        let (bytes, objects) = amounts.iter().map(|amounts| (bytes(order, amounts), amounts.objects)).unzip();
+        let (bytes, objects) = amounts.iter().map(|amounts| (order.of_amounts(amounts), amounts.objects)).unzip();
         Group { keys, bytes, objects }
     });
     let groups: Vec<Group> = groups.collect();
@@ -102,17 +102,9 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     Ok(more::first_page(ask, answer, ask.ranking_rows(request.rows).max(1)))
 }
 
-/// A group is not shown if its bytes change by less than this fraction of the size needed to be shown.
+/// A group is not shown if its bytes change by less than this fraction of the size needed to be shown: the same as for
+/// paths.
 const LEAST_CHANGE: f64 = 0.2;
-
-/// The size that is judged.
-fn bytes(order: Total, amounts: &Amounts) -> u64 {
-    match order {
-        Total::Retained => amounts.retained_bytes.unwrap_or(0),
-        Total::Unmanaged => amounts.unmanaged_bytes,
-        Total::Size | Total::Count => amounts.heap_bytes,
-    }
-}
 
 fn table(keys: &[GroupKey], order: Total, judged: &[(Judgement, Group)]) -> Table {
     let cells: Vec<Vec<Value>> = judged.iter().map(|(_, group)| group.keys.clone()).collect();
