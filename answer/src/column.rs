@@ -22,6 +22,8 @@ pub struct Column {
     pub audience: Audience,
     /// A narrow terminal may leave it out.
     pub is_secondary: bool,
+    /// Its part in the table.
+    pub role: Role,
 }
 
 impl Column {
@@ -36,7 +38,7 @@ impl Column {
         let heading = key.strip_suffix(suffix).unwrap_or(key);
         let heading = if heading.contains('_') { heading.replace('_', " ").into() } else { Cow::Borrowed(heading) };
         let (texts, audience) = (Texts::Program, Audience::Everyone);
-        Column { key: Cow::Borrowed(key), heading, unit, texts, audience, is_secondary: false }
+        Column { key: Cow::Borrowed(key), heading, unit, texts, audience, is_secondary: false, role: Role::Value }
     }
 
     /// A column of texts, which the program may have had in memory unless [`Column::own_words`] or [`Column::names`]
@@ -103,7 +105,17 @@ impl Column {
 
     /// The numbers of rows that list objects: `%3` names the object of row 3.
     pub fn row_number() -> Self {
-        Column::number("row").called("%").for_people()
+        Column { role: Role::Place, ..Column::number("row").called("%").for_people() }
+    }
+
+    /// The places of rows in a ranking, from 1.
+    pub fn rank() -> Self {
+        Column { role: Role::Place, ..Column::number("rank").called("#").for_people() }
+    }
+
+    /// The depths of rows in a tree, from 0.
+    pub fn depth() -> Self {
+        Column { role: Role::Depth, ..Column::number("depth").for_machines() }
     }
 
     /// Sets the name for people.
@@ -124,6 +136,12 @@ impl Column {
         Column { texts: Texts::Names, ..self }
     }
 
+    /// Says that it is the interval of the value of another column, or an end of it.
+    #[must_use]
+    pub fn interval(self) -> Self {
+        Column { role: Role::Interval, ..self }
+    }
+
     /// Lets a narrow terminal leave it out.
     #[must_use]
     pub fn secondary(self) -> Self {
@@ -141,6 +159,20 @@ impl Column {
     pub fn for_machines(self) -> Self {
         Column { audience: Audience::Machines, heading: Cow::Borrowed(""), ..self }
     }
+}
+
+/// The part of a column in its table. A page or a report may leave it out, or draw it in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The subject of the row, or a value of it.
+    Value,
+    /// The number or the rank of the row, which lines of a prompt name.
+    Place,
+    /// The depth of the row in a tree: the order of the rows is their meaning.
+    Depth,
+    /// The interval of the value of another column, or an end of it.
+    Interval,
 }
 
 /// The origin of the texts of a column. A report that others may see leaves out those of the program.

@@ -22,7 +22,7 @@ pub mod units;
 mod value;
 pub mod visible;
 
-pub use column::{Column, Texts, Unit};
+pub use column::{Column, Role, Texts, Unit};
 pub use table::Table;
 pub use text::shortened;
 pub use value::{Absence, BETWEEN_STEPS, Mark, Value};

@@ -1,14 +1,12 @@
 //! Tables of answers, without what may be a text of the recorded program.
 
 use barrow_query::answer::text::text;
-use barrow_query::answer::{Column, Table, Unit, Value, path, units};
+use barrow_query::answer::{Column, Role, Table, Unit, Value, path, units};
 
 use crate::chart::spark;
 use crate::html::Html;
 
-/// Keys of columns that mean something only at a prompt.
-const OF_PROMPT: [&str; 2] = ["row", "rank"];
-/// Columns of a path; of a longer one both ends are shown.
+/// Columns of a path; of a longer one both ends are shown: some lines of its cell. This is a judgement.
 const LONGEST_PATH: usize = 400;
 
 /// The way to draw a table.
@@ -56,7 +54,8 @@ pub(crate) fn draw(html: &mut Html, table: &Table, drawing: Drawing<'_>) -> usiz
 }
 
 fn cell(html: &mut Html, column: &Column, value: &Value) {
-    html.element("td", &[("class", class(column))], |html| match value {
+    let class = if matches!(value, Value::Path(_)) { "text path" } else { class(column) };
+    html.element("td", &[("class", class)], |html| match value {
         Value::Series { numbers, unit } => {
             let numbers: Vec<u64> = numbers.iter().map(|number| number.unwrap_or(0.0) as u64).collect();
             spark(html, &numbers, if *unit == Unit::Bytes { units::size } else { units::grouped });
@@ -69,7 +68,7 @@ fn cell(html: &mut Html, column: &Column, value: &Value) {
 fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
     let column = &table.columns[at];
     // Nested values are for scripts.
-    let is_value = column.unit != Unit::Nested && column.audience.has_people() && !OF_PROMPT.contains(&&*column.key);
+    let is_value = column.unit != Unit::Nested && column.audience.has_people() && column.role != Role::Place;
     let is_known = table.rows.iter().any(|row| row[at] != Value::None);
     let is_private = || table.rows.iter().any(|row| row[at].may_repeat_memory(column.texts));
     is_value && is_known && (drawing.with_texts || !is_private())
@@ -77,7 +76,6 @@ fn is_shown(table: &Table, at: usize, drawing: Drawing<'_>) -> bool {
 
 fn class(column: &Column) -> &'static str {
     match column.unit {
-        Unit::Text if column.key == "path" => "text path",
         Unit::Text | Unit::Process => "text",
         Unit::Picture => "series",
         _ => "number",

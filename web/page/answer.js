@@ -187,7 +187,7 @@ function pager(answer, table, onPage) {
 export function renderTable(table, ctx, options = {}) {
   const { from = 0, total = null } = options;
   // The order of a tree is its meaning.
-  const sorts = (options.sorts ?? true) && !table.columns.some((column) => column.key === 'depth');
+  const sorts = (options.sorts ?? true) && !table.columns.some((column) => column.role === 'depth');
   const own = { href: ctx.href, snapshot: options.snapshot === undefined ? ctx.snapshot : options.snapshot };
   const columns = shownColumns(table, options.shows);
   const body = h('tbody');

@@ -1,7 +1,8 @@
 // Questions to the server: a stream of progress, then an answer or an error. Leaving a question stops it.
 
 /** @typedef {{kind: string, value?: any}} Value */
-/** @typedef {{key: string, heading: string, unit: string, audience: string, is_secondary: boolean}} Column */
+/** A column; columns of the page itself have no role.
+ * @typedef {{key: string, heading: string, unit: string, audience: string, is_secondary: boolean, role?: 'value' | 'place' | 'depth' | 'interval'}} Column */
 /** @typedef {{column: Column, value: Value}} Fact */
 /** @typedef {{key: string, audience: string, columns: Column[], rows: Value[][]}} Table */
 /** @typedef {{heading: string, numbers: (number | null)[], unit: string, form: string}} Curve */

@@ -16,11 +16,13 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("flame", include_str!("../../verbs/flame.md"), Group::Alive, run)
 };
 
-/// Steps that retain less than this part of the first one are left out by default.
+/// Steps that retain less than this part of the first one are left out by default: a hundredth is about a character of
+/// a line.
 const LEAST_PART: u64 = 100;
 /// The number of levels by default: that of paths in `growth`. A list of two types in turn has a level for each object.
 const LEVELS: u32 = 64;
-/// The maximum number of steps of an answer.
+/// The maximum number of steps of an answer, which is in memory as a whole. The number is a judgement; a larger
+/// `--min` shows fewer.
 const MOST_STEPS: usize = 100_000;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
@@ -96,7 +98,7 @@ fn table(tables: &Tables, snapshot: SnapshotId, nodes: &[TypeNode], listed: &mut
         let many = if node.objects > 1 { format!(" × {}", units::grouped(node.objects)) } else { String::new() };
         let left_out = (node.left_out.0 > 0).then_some(node.left_out);
         Column::row_number() => node.largest.map(|largest| listed.push((snapshot, largest))),
-        Column::number("depth").for_machines() => node.depth,
+        Column::depth() => node.depth,
         Column::bytes("retained_bytes") => node.retained.1,
         Column::share("share") => Value::share(node.retained.1, whole),
         Column::bytes("own_bytes") => node.own_bytes,

@@ -52,7 +52,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         };
         Column::row_number() => listed.push((snapshot, node.example)),
         Column::count("through") => node.through,
-        Column::number("depth").for_machines() => node.depth,
+        Column::depth() => node.depth,
         Column::shown("type", Unit::Text) => format!("{indent}{title}"),
         Column::text("type").names().for_machines() => tables.type_title(node.type_id),
         Column::text("kind").names().secondary() => tables.kind_name(tables.type_kind(node.type_id)),

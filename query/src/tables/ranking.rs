@@ -149,7 +149,7 @@ pub(crate) fn answer(
 fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
     let kind = Column::text("kind").names();
     let mut columns = vec![
-        Column::number("rank").called("#").for_people(),
+        Column::rank(),
         Column::text("type").names(),
         if several_kinds { kind } else { kind.for_machines() },
         Column::text("layout").names().secondary(),

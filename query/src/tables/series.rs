@@ -65,9 +65,9 @@ fn cell(verdict: Verdict) -> Value {
 pub(crate) fn trend_columns() -> [Column; 10] {
     [
         Column::bytes("slope_bytes").called("per snapshot"),
-        Column::text("slope_interval").own_words().called("95 % interval").for_people().secondary(),
-        Column::bytes("slope_low_bytes").for_machines(),
-        Column::bytes("slope_high_bytes").for_machines(),
+        Column::text("slope_interval").own_words().called("95 % interval").for_people().secondary().interval(),
+        Column::bytes("slope_low_bytes").for_machines().interval(),
+        Column::bytes("slope_high_bytes").for_machines().interval(),
         Column::bytes("lasting_slope_bytes").for_machines(),
         Column::number("p_value").for_machines(),
         Column::text("lasts").own_words().for_machines(),

@@ -39,7 +39,7 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
         let row = object.map(|object| listed.push((heap.snapshot(), object.id)));
         let left_out = (line.left_out.0 > 0).then_some(line.left_out);
         Column::row_number() => row.map(|row| ask.row_number(ask.listed_before() + row)),
-        Column::number("depth").for_machines() => line.depth,
+        Column::depth() => line.depth,
         Column::object("object") => object.map(|object| object.id.0),
         Column::shown("type", Unit::Text) => format!("{}{title}", "  ".repeat((line.depth as usize).min(60))),
         Column::text("type").for_machines() => object.map_or(title, |object| tables.type_title(object.type_id)),

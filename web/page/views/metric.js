@@ -16,8 +16,6 @@ import { knobsOf, modeAt, modeClass, modesOf, percent, placesOf, rowsOf, runPlac
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {import('../trial_values.js').Series} Series */
 
-/** Columns that are shown with the value that they bound. */
-const INTERVALS = ['weight_low', 'weight_high', 'location_low', 'location_high'];
 /** What changes have an interval, and the beginning of its keys. @type {Record<string, string>} */
 const CHANGES = { location_change: 'location', weight_change: 'weight' };
 
@@ -124,7 +122,7 @@ class MetricView {
       renderAnswer({ ...answer, facts: answer.facts.filter(({ column }) => column.key === 'mvalue'), tables: rows, notes: [] }, this.ctx, {
         line,
         table: {
-          caption: 'modes', shows: (column) => forPeople(column) && !INTERVALS.includes(column.key),
+          caption: 'modes', shows: (column) => forPeople(column) && column.role !== 'interval',
           cell: (row, column, at) => (column.key === 'weight' ? h('span', null, weightText(modes[rows[0].rows.indexOf(row)])) : column.key !== 'mode' ? null : h('a', { class: `swatch ${modeClass(numberOf(row[at]))}`, href: this.ctx.href({ q: modeLine(row[at].value) }), title: modeLine(row[at].value) },
             h('span', { class: 'patch' }), `mode ${row[at].value}: runs`)),
         },
@@ -297,7 +295,7 @@ class CompareView {
     if (!table || rows.length === 0) return null;
     const ends = (/** @type {Value[]} */ row, /** @type {string} */ key) => ['low', 'high'].map((end) => text(cellOf(table, row, `${key}_${end}`) ?? { kind: 'none' }, { unit: 'text' })).filter(Boolean);
     return renderTable({ ...table, rows }, this.ctx, {
-      caption: `modes of ${visible(metric)}`, shows: (column) => column.key !== 'metric' && !INTERVALS.includes(column.key),
+      caption: `modes of ${visible(metric)}`, shows: (column) => column.key !== 'metric' && column.role !== 'interval',
       cell: (row, column, at) => {
         if (column.key === 'verdict') return h('span', { class: `verdict ${verdictClass(String(row[at].value))}` }, String(row[at].value));
         const kind = CHANGES[column.key];

@@ -339,7 +339,7 @@ function lastTable(answer) {
 
 /** Columns of the lists beside each other. @param {import('../ask.js').Column} column */
 function isShort(column) {
-  return forPeople(column) && !column.is_secondary && !['row', ''].includes(column.key) && (column.key !== 'kind');
+  return forPeople(column) && !column.is_secondary && column.role !== 'place' && !['', 'kind'].includes(column.key);
 }
 
 /** What an empty answer says itself, or a sentence. @param {Answer} answer @param {string} otherwise @param {boolean} [isOurs] */

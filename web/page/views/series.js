@@ -139,7 +139,7 @@ function growthNode(answer, line, ctx) {
     line,
     table: {
       caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
-      shows: (column) => forPeople(column) && !['#', '95 % interval', ''].includes(column.heading),
+      shows: (column) => forPeople(column) && column.role !== 'place' && column.role !== 'interval',
       cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, lastSeen(row, table, snapshots)),
     },
   });

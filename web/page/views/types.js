@@ -168,7 +168,7 @@ class TypesView {
     const name = nameColumn(table);
     // What single objects of a type dominate is a lower bound of what the type retains; of a path it is all.
     const isPaths = columnOf(table, 'shown_path') >= 0;
-    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && !['rank', 'series'].includes(column.key) && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
+    const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && column.role !== 'place' && column.key !== 'series' && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
       key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),

@@ -10,9 +10,9 @@ use crate::answer::measured::{difference, measured, text};
 use crate::answer::{Audience, Column, Table, Value, record, table, units};
 use crate::tables::trials::dependence;
 
-/// A smaller relative change does not matter, unless `--threshold` gives another limit.
+/// A smaller relative change does not matter, unless `--threshold` gives another limit. This is a judgement.
 const RELATIVE: f64 = 0.05;
-/// A change of a nanosecond does not matter.
+/// A change of a nanosecond does not matter: clocks count in whole ones.
 const FLOOR_NS: f64 = 1.0;
 
 /// The least differences that matter, where the question gives them.
@@ -218,11 +218,11 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::number("median_a").called("median A") => median_a.map(|median| measured(median, unit)),
         Column::number("median_b").called("median B") => median_b.map(|median| measured(median, unit)),
         Column::number("shift_share").own_words().called("change").for_people() => share_now,
-        Column::number("shift_share_low").own_words().called("from").for_people() => share_low,
-        Column::number("shift_share_high").own_words().called("to").for_people() => share_high,
+        Column::number("shift_share_low").own_words().called("from").for_people().interval() => share_low,
+        Column::number("shift_share_high").own_words().called("to").for_people().interval() => share_high,
         Column::number("shift").secondary() => change,
-        Column::number("shift_low").for_machines() => change_low,
-        Column::number("shift_high").for_machines() => change_high,
+        Column::number("shift_low").for_machines().interval() => change_low,
+        Column::number("shift_high").for_machines().interval() => change_high,
         Column::share("threshold").called("matters from").secondary() => Value::Share(of.threshold.relative),
         Column::share("weight_limit").for_machines() => Value::Share(of.threshold.weight),
         Column::number("smallest_detectable").called("could see").secondary() => detectable.map(estimate),
@@ -287,13 +287,13 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
         Column::text("verdict").own_words().called("B is") => pair_word(of, pair),
         Column::number("location_change").called("location")
             => pair.location_change.map(|value| difference(value, unit)),
-        Column::number("location_low").called("from").secondary()
+        Column::number("location_low").called("from").secondary().interval()
             => pair.location_low.map(|value| difference(value, unit)),
-        Column::number("location_high").called("to").secondary()
+        Column::number("location_high").called("to").secondary().interval()
             => pair.location_high.map(|value| difference(value, unit)),
         Column::text("weight_change").own_words().called("weight") => format!("{} %", points(pair.weight_change)),
-        Column::text("weight_low").own_words().called("from").secondary() => pair.weight_low.map(points),
-        Column::text("weight_high").own_words().called("to").secondary() => pair.weight_high.map(points),
+        Column::text("weight_low").own_words().called("from").secondary().interval() => pair.weight_low.map(points),
+        Column::text("weight_high").own_words().called("to").secondary().interval() => pair.weight_high.map(points),
     });
     table.for_readers(Audience::People)
 }

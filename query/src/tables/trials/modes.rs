@@ -12,12 +12,12 @@ pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {
         Column::number("location") => measured(mode.location, unit),
         Column::number("low").called("from") => measured(mode.low, unit),
         Column::number("high").called("to") => measured(mode.high, unit),
-        Column::number("location_low").for_machines() => bounds.map(|mode| measured(mode.location_low, unit)),
-        Column::number("location_high").for_machines() => bounds.map(|mode| measured(mode.location_high, unit)),
+        Column::number("location_low").for_machines().interval() => bounds.map(|mode| measured(mode.location_low, unit)),
+        Column::number("location_high").for_machines().interval() => bounds.map(|mode| measured(mode.location_high, unit)),
         Column::count("values") => mode.count,
         Column::share("weight") => Value::Share(mode.weight),
-        Column::share("weight_low").called("weight from") => bounds.map(|mode| Value::Share(mode.weight_low)),
-        Column::share("weight_high").called("weight to") => bounds.map(|mode| Value::Share(mode.weight_high)),
+        Column::share("weight_low").called("weight from").interval() => bounds.map(|mode| Value::Share(mode.weight_low)),
+        Column::share("weight_high").called("weight to").interval() => bounds.map(|mode| Value::Share(mode.weight_high)),
     })
 }
 
