@@ -4,6 +4,7 @@
 mod cells;
 pub(crate) mod processes;
 pub(crate) mod totals;
+pub mod vocabulary;
 
 use std::sync::LazyLock;
 

@@ -56,6 +56,7 @@ mod unmanaged;
 mod workspace;
 
 pub use arguments::Arguments;
+pub use attributes::vocabulary;
 pub use barrow_answer as answer;
 pub use barrow_answer::Answer;
 pub use context::Settings;

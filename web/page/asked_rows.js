@@ -11,16 +11,32 @@ import { literal, nameIs, verbOf } from './state.js';
  * @property {string} rows how many, as typed; empty unless told
  * @property {string} expression which objects, the kind among it; empty for all
  * @property {string[]} names columns of `list`, keys of `group`
- * @property {string} by the column or the measure that orders the rows; empty unless told
+ * @property {string} by the column or the total that orders the rows; empty unless told
  * @property {'' | 'asc' | 'desc'} direction
  */
 
-/** What `list` shows besides fields. */
-export const ATTRIBUTES = ['type', 'name', 'line', 'kind', 'package', 'superclass', 'loader', 'size', 'unmanaged', 'retained', 'refs', 'distance', 'address', 'serial', 'site'];
-/** What `group` groups by besides fields. */
-export const KEYS = ['type', 'kind', 'package', 'superclass', 'loader', 'text', 'line'];
-/** What groups are in order of. */
-export const MEASURES = ['size', 'count', 'unmanaged', 'retained'];
+/**
+ * An attribute, as /api/verbs tells it.
+ * @typedef {object} Attribute
+ * @property {string[]} words the usual one first
+ * @property {string} document
+ * @property {string} key of the column that shows it
+ * @property {boolean} lists whether it is a column of `list`
+ * @property {boolean} groups whether it is a key of `group`
+ * @property {boolean} totals whether groups may be in its order
+ */
+/** The attributes, once the server has told them. @type {{objects: Attribute[], processes: Attribute[]}} */
+export const attributes = { objects: [], processes: [] };
+
+/** The attributes of objects that a part of a line takes. @param {'lists' | 'groups' | 'totals'} part */
+export function attributesOf(part) {
+  return attributes.objects.filter((attribute) => attribute[part]);
+}
+
+/** The usual word for an order of groups; undefined if the word names none. @param {string} name */
+export function totalNamed(name) {
+  return attributesOf('totals').find(({ words }) => words.includes(name))?.words[0];
+}
 
 /** Words of a line with their quotes, as the prompt divides them. @param {string} line @returns {string[]} */
 export function rawWords(line) {
@@ -69,8 +85,7 @@ export function askedRows(line) {
     return { verb, rows, expression, names: names(words.slice(begin + 1, by)), by: words[by + 1] ?? '', direction };
   }
   const all = names(words.slice(begin).filter((word) => word !== 'by'));
-  const isMeasure = (/** @type {string} */ name) => [...MEASURES, 'shallow'].includes(name);
-  return { verb, rows, expression, names: all.filter((name) => !isMeasure(name)), by: all.findLast(isMeasure)?.replace('shallow', 'size') ?? '', direction: '' };
+  return { verb, rows, expression, names: all.filter((name) => !totalNamed(name)), by: all.map(totalNamed).findLast(Boolean) ?? '', direction: '' };
 }
 
 /** The line that asks this. @param {AskedRows} asked */
@@ -106,7 +121,7 @@ function termOf(name, value) {
   // Longer texts are cut.
   const isWhole = (/** @type {string} */ text) => text.length < 1000 && !/[\0\r\n]/.test(text);
   if (name === 'type' && kind === 'text') return nameIs('type', value.value);
-  if (!name.startsWith('.')) return (kind === 'text' || kind === 'name') && isWhole(value.value) ? nameIs(name, value.value) : null;
+  if (!name.startsWith('.') && kind !== 'number') return (kind === 'text' || kind === 'name') && isWhole(value.value) ? nameIs(name, value.value) : null;
   switch (kind) {
     case 'number': case 'signed': case 'rate': return `${name} = ${value.value}`;
     case 'measured': return `${name} = ${value.value.value}`;

@@ -1,6 +1,6 @@
 // What a cell of an answer leads to, and what else can be asked about what a line is about.
 
-import { askedRows } from './asked_rows.js';
+import { askedRows, attributes } from './asked_rows.js';
 import { isNothing } from './cell.js';
 import { literal, nameIs, verbOf } from './state.js';
 
@@ -10,8 +10,6 @@ import { literal, nameIs, verbOf } from './state.js';
 /** @typedef {{label: string, line: string}} Further */
 /** A step of a path of types: its text and what it names. @typedef {{text: string, roots: string | null, type: string | null, kind: string | null, name: string | null}} Step */
 
-/** Columns that say of processes what an expression says by the same word. */
-const OF_PROCESSES = ['class', 'command', 'executable', 'label', 'host'];
 /** What one object is asked for. @type {[string, string][]} */
 const ABOUT_OBJECT = [
   ['object', 'info'], ['outgoing references', 'show'], ['incoming references', 'inrefs'], ['path from a root', 'path'], ['dominators', 'idom'],
@@ -37,8 +35,19 @@ export function lineOfCell(table, row, column, file) {
   if (!value || isNothing(value) || value.value === '' || !['text', 'name', 'number'].includes(value.kind)) return null;
   if (column.key === 'site' || column.key === 'function') return at('site')?.kind === 'number' ? `site ${at('site')?.value}` : null;
   if (value.kind === 'number') return null;
-  if (file.processes && (at('process') || !file.snapshots)) return OF_PROCESSES.includes(column.key) ? `find ${nameIs(column.key, value.value)}` : null;
+  if (file.processes && (at('process') || !file.snapshots)) return processesLine(column.key, value.value);
   return file.snapshots ? lineOfHeap(value, column, at) : null;
+}
+
+/** The processes of which an expression says what a column says. @param {string} key @param {string} text @returns {string | null} */
+function processesLine(key, text) {
+  const isKey = attributes.processes.some((attribute) => attribute.groups && attribute.words[0] === key);
+  return isKey && isWhole(text) ? `find ${nameIs(key, text)}` : null;
+}
+
+/** Whether a line can name a text: longer ones are cut. @param {string} text */
+function isWhole(text) {
+  return text.length < LONGEST && !/[\0\r\n]/.test(text);
 }
 
 /** @param {Value} value @param {Column} column @param {(key: string) => Value | null} at another value of its row @returns {string | null} */
@@ -71,8 +80,7 @@ export function stackLine(name) {
 
 /** What a frame of a thread holds. @param {Value | null} thread @param {Value} frame @returns {string | null} null if no line can name the frame */
 function frameLine(thread, frame) {
-  const isWhole = frame.value.length < LONGEST && !/[\0\r\n]/.test(frame.value);
-  return thread?.kind === 'text' && isWhole ? `${stackLine(thread.value)} --frame ${literal(frame.value)}` : null;
+  return thread?.kind === 'text' && isWhole(frame.value) ? `${stackLine(thread.value)} --frame ${literal(frame.value)}` : null;
 }
 
 /** The steps of the path of types in a row, without the rounds below a cycle's first step; those that the answer does not name lead nowhere. @param {Table} table @param {Value[]} row @returns {Step[]} */

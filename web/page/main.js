@@ -2,6 +2,7 @@
 
 import { byId, fill, h } from './dom.js';
 import { AskError, request, takeToken } from './ask.js';
+import { attributes } from './asked_rows.js';
 import { contextOf } from './context.js';
 import { applyTheme, buildFrame, restoreLine, showFrame, tell } from './frame.js';
 import { listenToKeys } from './keys.js';
@@ -234,7 +235,9 @@ async function boot() {
     await loadServed();
     const response = await asked;
     if (!response.ok) throw new AskError({ message: await response.text() }, response.status);
-    verbs = (await response.json()).verbs;
+    const told = await response.json();
+    verbs = told.verbs;
+    Object.assign(attributes, told.attributes);
   } catch (error) {
     const told = error instanceof AskError ? error : new Error('the server does not answer: is `barrow serve` still running?');
     fill(byId('view'), h('div', { class: 'view', 'data-view': 'boot', 'data-state': 'error' }, errorNode(told)));

@@ -1,16 +1,17 @@
-//! The verbs, as the page lists them.
+//! The verbs and the words of attributes, as the page lists them.
 
-use barrow_query::Touches;
 use barrow_query::commands::{self, COMMANDS, Command, Subject};
+use barrow_query::{Touches, vocabulary};
 use serde_json::{Value, json};
 
 /// Resources that a question from the page may touch.
 pub(crate) const ALLOWED: Touches = Touches::RECORDING;
 
-/// Every verb, and whether it can be asked here.
+/// Every verb, and whether it can be asked here; the attributes, and where lines take their words.
 pub(crate) fn list() -> Value {
     let verbs: Vec<Value> = COMMANDS.iter().map(|command| verb(command)).collect();
-    json!({ "verbs": verbs })
+    let attributes = json!({ "objects": vocabulary::objects(), "processes": vocabulary::processes() });
+    json!({ "verbs": verbs, "attributes": attributes })
 }
 
 fn verb(command: &Command) -> Value {

@@ -270,6 +270,42 @@ fn large_answers_are_compressed() {
     assert_eq!(tables(&text), tables(&plain.text()));
 }
 
+/// What a line may hold is tried, not looked up.
+#[test]
+fn words_of_attributes_are_taken_where_they_say() {
+    for (file, all) in [("orders.barrow", "objects"), ("build.barrow", "processes")] {
+        let page = Page::bundled(&[file]);
+        let told = page.get("/api/verbs").json();
+        let attributes: Vec<&Value> = told["attributes"][all].as_array().expect("attributes").iter().collect();
+        let part = |attribute: &Value, part: &str| attribute[part].as_bool().expect("yes or no");
+        let key = attributes.iter().find(|one| part(one, "groups")).expect("a key")["words"][0].as_str().unwrap();
+        for attribute in attributes {
+            assert!(!attribute["document"].as_str().unwrap().is_empty());
+            for word in attribute["words"].as_array().expect("words").iter().map(|word| word.as_str().unwrap()) {
+                // The recording of objects does not say how many elements they have.
+                if ["elements", "fill"].contains(&word) {
+                    continue;
+                }
+                let shown = |line: String| {
+                    let reply = page.ask(&line, "");
+                    let answer = (reply.status == 200).then(|| page.answer(&line, ""))?;
+                    let columns = answer["tables"].as_array()?.last()?["columns"].as_array()?.clone();
+                    Some(columns.iter().map(|column| column["key"].clone()).collect::<Vec<_>>())
+                };
+                let list = shown(format!("list 1 {all} of {word}"));
+                assert_eq!(list.is_some(), part(attribute, "lists"), "list of {word}");
+                assert!(list.is_none_or(|keys| keys.contains(&attribute["key"])), "list of {word}");
+                let group = shown(format!("group {all} by {word}"));
+                assert_eq!(group.is_some(), part(attribute, "groups"), "group by {word}");
+                let ordered = shown(format!("group {all} by {key} by {word}"));
+                let (groups, totals) = (part(attribute, "groups"), part(attribute, "totals"));
+                assert_eq!(ordered.is_some(), groups || totals, "group by {key} by {word}");
+                assert!(!totals || ordered.is_some_and(|keys| keys.contains(&attribute["key"])), "{word}");
+            }
+        }
+    }
+}
+
 /// Names of types with which a dump attacks a page, a terminal, or the memory.
 #[test]
 fn hostile_names_are_data() {

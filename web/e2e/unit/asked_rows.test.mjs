@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import './attributes.mjs';
 import { askedRows, isPath, objectsOf, rawWords, rowsLine } from '../../page/asked_rows.js';
 
 const asked = { verb: 'list', rows: '', expression: '', names: [], by: '', direction: '' };
@@ -19,6 +20,8 @@ test('what a line asks', () => {
   assert.deepEqual(askedRows('group size > 3 by .a, .b by retained'), { ...asked, verb: 'group', expression: 'size > 3', names: ['.a', '.b'], by: 'retained' });
   assert.deepEqual(askedRows('list type = S of ."a b", .c by ."a b"'), { ...asked, expression: 'type = S', names: ['."a b"', '.c'], by: '."a b"' });
   assert.deepEqual(askedRows('group 3 by type'), { ...asked, verb: 'group', rows: '3', names: ['type'] });
+  assert.deepEqual(askedRows('group by site by shallow'), { ...asked, verb: 'group', names: ['site'], by: 'size' });
+  assert.deepEqual(askedRows('group by distance'), { ...asked, verb: 'group', names: ['distance'] });
   assert.deepEqual(askedRows('group'), { ...asked, verb: 'group' });
 });
 
@@ -42,6 +45,8 @@ test('the objects of a group', () => {
   assert.equal(of('group by .a', [{ kind: 'object', value: { id: 1, text: '@1 X' } }]), null);
   assert.equal(of('group by .a', [name('x'.repeat(4097))]), null);
   assert.equal(of('group by text', [{ kind: 'none' }]), null);
+  assert.equal(of('group by site', [{ kind: 'number', value: 3 }]), 'site = 3');
+  assert.equal(of('group by site', [{ kind: 'absent', value: 'null' }]), null);
 });
 
 test('fields that a line can name', () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import './attributes.mjs';
 import { asked } from '../../page/views/tree.js';
 import { askedTypes } from '../../page/views/types.js';
 

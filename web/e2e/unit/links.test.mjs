@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import './attributes.mjs';
 import { furtherOf, lineOfCell, lineOfStep, stepsOf, subjectOf, withAdded } from '../../page/links.js';
 
 const heap = { snapshots: 2, processes: false };
@@ -20,6 +21,8 @@ test('what a cell says is a line about it', () => {
   assert.equal(lineOf({ name: 'job 14', cpu_time_ns: number(1) }), 'stack "job 14"');
   assert.equal(lineOf({ function: 'parse', site: number(3) }), 'site 3');
   assert.equal(lineOf({ class: 'linker', process: '1:0' }, { snapshots: 0, processes: true }), 'find class = "linker"');
+  assert.equal(lineOf({ class: 'x'.repeat(4097), process: '1:0' }, { snapshots: 0, processes: true }), null);
+  assert.equal(lineOf({ process: '1:0' }, { snapshots: 0, processes: true }), null);
   assert.equal(lineOf({ '': 'all roots', type: 'all roots', object: { kind: 'none' } }), null);
   assert.equal(lineOf({ function: 'not recorded', site: { kind: 'none' } }), null);
   assert.equal(lineOf({ loader: '<the JVM\'s own>', classes: number(9) }), null);

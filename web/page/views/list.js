@@ -3,7 +3,7 @@
 import { fill, h } from '../dom.js';
 import { cellNode } from '../cell.js';
 import { visible } from '../value_text.js';
-import { ATTRIBUTES, KEYS, MEASURES, askedRows, objectsOf, rowsLine } from '../asked_rows.js';
+import { askedRows, attributesOf, objectsOf, rowsLine } from '../asked_rows.js';
 import { fieldsOf } from '../known_fields.js';
 import { Section } from '../section.js';
 import { askWindow } from './answer.js';
@@ -18,13 +18,18 @@ import { askWindow } from './answer.js';
 
 /** Fields that a list has at first. */
 const FIRST_FIELDS = 5;
-/** The measure of a column of groups. @type {Record<string, string>} */
-const MEASURED = { objects: 'count', shallow_bytes: 'size', unmanaged_bytes: 'unmanaged', retained_bytes: 'retained' };
+/** The attributes that each verb names. */
+const PARTS = /** @type {const} */ ({ list: 'lists', group: 'groups' });
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
   const view = new ListView(root, ctx);
   return { update: (state) => view.update(state), destroy: () => view.destroy() };
+}
+
+/** What a verb names besides fields. @param {'list' | 'group'} verb */
+function wordsOf(verb) {
+  return attributesOf(PARTS[verb]).flatMap(({ words }) => words);
 }
 
 class ListView {
@@ -94,7 +99,7 @@ class ListView {
       class: 'button', 'aria-current': asked.verb === name ? 'true' : null, href: ctx.href({ q: this.#as(name) }),
     }, label);
     fill(this.what, verb('list', 'list'), verb('group', 'group'));
-    const orders = isList ? [...new Set([...asked.names, ...(asked.by ? [asked.by] : [])])] : MEASURES;
+    const orders = isList ? [...new Set([...asked.names, ...(asked.by ? [asked.by] : [])])] : attributesOf('totals').map(({ words }) => words[0]);
     fill(this.by, isList ? h('option', { value: '' }, 'their numbers') : null, orders.map((name) => h('option', { value: name }, visible(name))));
     this.by.value = asked.by || (isList ? '' : 'size');
     this.direction.hidden = !isList || !asked.by;
@@ -111,7 +116,7 @@ class ListView {
   #as(verb) {
     const { asked } = this;
     if (verb === asked.verb) return rowsLine(asked);
-    const known = verb === 'list' ? ATTRIBUTES : KEYS;
+    const known = wordsOf(verb);
     const names = asked.names.filter((name) => name.startsWith('.') || known.includes(name));
     return rowsLine({ ...asked, verb, rows: '', names, by: '', direction: '' });
   }
@@ -125,7 +130,7 @@ class ListView {
     const known = this.fields.map((field) => button(field.name, `a field that holds: ${field.holds}`));
     const typed = asked.names.filter((name) => name.startsWith('.') && !this.fields.some((field) => field.name === name));
     const own = [...known, ...typed.map((name) => button(name, 'a field'))];
-    const others = (asked.verb === 'list' ? ATTRIBUTES : KEYS).map((name) => button(name, name));
+    const others = attributesOf(PARTS[asked.verb]).map(({ words, document }) => button(words[0], document));
     fill(this.choices, own.length > 0 ? h('div', { class: 'group', role: 'group', 'aria-label': 'fields' }, own) : null, h('div', { class: 'group', role: 'group', 'aria-label': 'attributes' }, others));
   }
 
@@ -176,7 +181,7 @@ class ListView {
     const expression = input === this.names ? this.expression.value.trim() : before.replace(/\b(and|or|not|-)?[\s(]*$/i, '').trim();
     const fields = path === '' && expression === this.asked.expression ? this.fields : expression ? await fieldsOf(this.ctx, expression, path, this.controller.signal) : [];
     if (input.value !== text) return;
-    const known = input === this.expression || path !== '' ? [] : this.asked.verb === 'list' ? ATTRIBUTES : KEYS;
+    const known = input === this.expression || path !== '' ? [] : wordsOf(this.asked.verb);
     const all = [...fields.map((field) => path + field.name), ...known].filter((name) => name.startsWith(word) && name !== word);
     fill(this.suggestions[input === this.names ? 1 : 0], input === this.expression && word === '' ? null : all.map((name) => h('option', { value: before + name }, visible(name))));
   }
@@ -188,7 +193,7 @@ class ListView {
   #orderOf(column, at) {
     const { asked, ctx } = this;
     if (asked.verb === 'group') {
-      const by = MEASURED[column.key];
+      const by = attributesOf('totals').find(({ key }) => key === column.key)?.words[0];
       if (!by) return null;
       return { now: (asked.by || 'size') === by ? 'descending' : null, go: () => ctx.go({ q: rowsLine({ ...asked, by: by === 'size' ? '' : by }) }) };
     }
@@ -209,7 +214,7 @@ class ListView {
     if (asked.verb !== 'group' || column.key !== 'objects' || row[at].value === 0) return null;
     const expression = objectsOf(asked, table, row);
     if (expression === null) return null;
-    const known = asked.names.filter((name) => name.startsWith('.') || ATTRIBUTES.includes(name));
+    const known = asked.names.filter((name) => name.startsWith('.') || wordsOf('list').includes(name));
     const q = rowsLine({ verb: 'list', rows: '', expression, names: [...known, 'retained'], by: 'retained', direction: '' });
     return h('a', { href: ctx.href({ q }), title: visible(q) }, cellNode(row[at], column, { href: ctx.href }));
   }

@@ -4,6 +4,7 @@ import { fill, h } from '../dom.js';
 import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
 import { grouped, text, visible } from '../value_text.js';
 import { cellOf, csvLink, factOf, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
+import { attributesOf, totalNamed } from '../asked_rows.js';
 import { Section } from '../section.js';
 import { sparkline } from '../picture.js';
 import { literal, nameIs, verbOf, words } from '../state.js';
@@ -17,21 +18,11 @@ import { RowsTable } from '../rows_table.js';
 /** @typedef {import('../ask.js').Value} Value */
 /** @typedef {Value[]} Row */
 
-const ORDERS = ['size', 'count', 'unmanaged', 'retained'];
-/** The column that an order is about, in the order of preference. @type {Record<string, string[]>} */
-const ORDER_KEYS = {
-  size: ['shallow_bytes', 'shallow_bytes_change'], count: ['objects', 'objects_change'], unmanaged: ['unmanaged_bytes', 'unmanaged_bytes_change'],
-  retained: ['retained_bytes', 'retained_bytes_change'],
-};
 /** Columns of a comparison; their amounts are for machines elsewhere. @type {Record<string, string>} */
 const COMPARED = {
   type: 'type', kind: 'kind', objects_after: 'objects', objects_change: 'Δ objects', shallow_bytes_after: 'shallow', shallow_bytes_change: 'Δ shallow',
   unmanaged_bytes_after: 'unmanaged', unmanaged_bytes_change: 'Δ unmanaged', retained_bytes_after: '≥ retained', retained_bytes_change: 'Δ retained', relative: 'relative',
 };
-/** The amounts of the snapshot that is compared with, which have more room. */
-const AFTER = ['objects_after', 'shallow_bytes_after', 'unmanaged_bytes_after', 'retained_bytes_after'];
-/** The changes. */
-const CHANGED = ['objects_change', 'shallow_bytes_change', 'unmanaged_bytes_change', 'retained_bytes_change'];
 /** What is left out first where it is narrow. */
 const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'unmanaged_bytes', 'unmanaged_bytes_after', 'unmanaged_bytes_change', 'share'];
 
@@ -48,15 +39,16 @@ export function mount(root, ctx) {
  */
 export function askedTypes(line) {
   const verb = verbOf(line);
-  const order = line.match(/\bby\s+(size|shallow|count|unmanaged|retained)\s*$/)?.[1] ?? 'size';
-  let rest = words(line).slice(1).join(' ').replace(/\bby\s+(size|shallow|count|unmanaged|retained)\s*$/, '').replace(/\bby\s+type\b/, '').trim();
+  const last = line.match(/\bby\s+(\w+)\s*$/);
+  const order = totalNamed(last?.[1] ?? '');
+  let rest = words(order ? line.slice(0, last?.index) : line).slice(1).join(' ').replace(/\bby\s+type\b/, '').trim();
   let [before, after] = [/** @type {string | null} */ (null), /** @type {string | null} */ (null)];
   if (verb === 'diff') {
     const sides = rest.match(/^(\d+|last)\b\s*(\d+|last)?\s*/);
     [before, after] = [sides?.[1] ?? null, sides?.[2] ?? null];
     rest = rest.slice(sides?.[0].length ?? 0);
   }
-  return { verb, order: order === 'shallow' ? 'size' : order, before, after, rest };
+  return { verb, order: order ?? 'size', before, after, rest };
 }
 
 class TypesView {
@@ -172,7 +164,7 @@ class TypesView {
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
       key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),
-      width: widthOf(column), isSorted: ORDER_KEYS[order]?.includes(column.key) && (isDiff ? CHANGED.includes(column.key) : true),
+      width: widthOf(column), isSorted: ordersBy(column, isDiff ? '_change' : '', order),
       cell: (/** @type {Row} */ row) => cellNode(row[at], column, own),
     }));
     const first = {
@@ -226,7 +218,7 @@ class TypesView {
     const asked = askedTypes(state.q);
     const snapshots = ctx.file.snapshots ?? 1;
     if (!['top', 'histogram', 'diff'].includes(asked.verb)) return fill(this.tools, h('a', { class: 'button', href: ctx.href({ q: 'histogram by type' }) }, 'all types'));
-    const orders = /\bby\s+(path|object)\b/.test(state.q) ? [] : ORDERS.map((order) => h('a', {
+    const orders = /\bby\s+(path|object)\b/.test(state.q) ? [] : attributesOf('totals').map(({ words: [order] }) => h('a', {
       class: 'button', href: ctx.href({ q: orderedLine(asked, order) }), 'aria-current': order === asked.order ? 'true' : null,
     }, order));
     const other = h('select', { 'aria-label': 'compare with snapshot', onchange: () => ctx.go({ q: other.value === '' ? 'histogram by type' : `diff ${other.value} ${ctx.snapshot}` }) },
@@ -282,16 +274,21 @@ function identity(table, row) {
   return ['kind', 'type', 'layout'].map((key) => row[columnOf(table, key)]?.value ?? '').join('\n');
 }
 
+/** Whether a column shows a total, or its part of a comparison. @param {Column} column @param {'' | '_after' | '_change'} part @param {string} [order] any unless told */
+function ordersBy(column, part, order) {
+  return attributesOf('totals').some(({ key, words: [word] }) => column.key === key + part && (order ?? word) === word);
+}
+
 /** @param {Column} column @param {number} columns */
 function needOf(column, columns) {
   const at = DISPENSABLE.indexOf(column.key);
-  return at < 0 ? (AFTER.includes(column.key) ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
+  return at < 0 ? (ordersBy(column, '_after') ? 2 : 1) : 4 + columns + DISPENSABLE.length - at;
 }
 
 /** @param {Column} column */
 function widthOf(column) {
   if (column.key === 'unmanaged_bytes' || column.key === 'unmanaged_bytes_after') return 7;
-  return column.unit === 'text' || CHANGED.includes(column.key) || column.key === 'relative' ? 8 : 6.5;
+  return column.unit === 'text' || ordersBy(column, '_change') || column.key === 'relative' ? 8 : 6.5;
 }
 
 /** @param {Answer} answer @param {string} line */
