@@ -60,6 +60,7 @@ use self::stored_column::StoredColumn;
 /// Seconds until the use of a section is noted again, so that a run of questions writes to the file once.
 const MARKED_EVERY: u64 = 60;
 /// The largest size of an index file, unless one is given: bytes for each object of all snapshots, and for all else.
+/// The columns of a whole session took 18 bytes per object when they were measured.
 const BYTES_PER_OBJECT: u64 = 20;
 const OTHER_BYTES: u64 = 64 << 20;
 

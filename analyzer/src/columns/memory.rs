@@ -37,7 +37,7 @@ use crate::file::bytes::{Bytes, prefer_large_pages, release_pages};
 
 use self::spill::Spill;
 
-/// Columns of at least this length request large pages.
+/// Columns of at least this length request large pages, which have this size on x86-64.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// The part of a limit that is reserved for everything but columns: decoders, tables, stacks, the program.
 const OTHER_BYTES: u64 = 48 << 20;

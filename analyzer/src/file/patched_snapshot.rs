@@ -17,7 +17,8 @@ use crate::file::recording::Recording;
 
 /// The maximum length of a chain of patches. Writers make much shorter ones.
 pub(crate) const MAX_PATCHES: usize = 1024;
-/// Number of snapshots whose chains stay in memory.
+/// Number of snapshots whose chains stay in memory: questions go from one snapshot to the next, on as many as are
+/// processed at the same time.
 const KEPT: usize = 4;
 
 impl Recording {

@@ -33,7 +33,8 @@ use crate::file::bytes::Bytes;
 /// ten-thousandth.
 const KEPT_BYTES: u64 = 64 << 20;
 const KEPT_BYTES_PER_BYTE: u64 = 16;
-/// If all strings together are at most this long, they are decoded at once.
+/// If all strings together are at most this long, they are decoded at once: that takes milliseconds, and nothing is
+/// gained by waiting for a question.
 const FEW_BYTES: u64 = 1 << 20;
 /// The text of a string that cannot be read.
 const UNREADABLE: &str = "(unreadable string)";

@@ -24,7 +24,8 @@ use crate::run::Run;
 
 /// Represents "no object": the parent of unreachable objects and of root targets.
 const NONE: u32 = u32::MAX;
-/// Objects of a level that one thread processes at a time.
+/// Objects of a level that one thread processes at a time: levels are short at first, and threads share the long ones
+/// evenly. This is a judgement.
 const PIECE: usize = 1 << 12;
 
 /// The distance of each object from the nearest root, and its predecessor on a shortest path.

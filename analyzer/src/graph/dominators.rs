@@ -62,7 +62,8 @@ use self::row_vertices::Numbers;
 use self::semi_nca::{LateReferences, immediate_dominators, semidominators};
 use self::tree::Preorder;
 
-/// Objects that one thread processes at a time.
+/// Objects that one thread processes at a time: a heap of millions has a hundred pieces, which threads share evenly.
+/// This is a judgement.
 pub(crate) const PIECE: usize = 1 << 16;
 /// Prefetch distance in objects.
 const AHEAD: usize = 16;

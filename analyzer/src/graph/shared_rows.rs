@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::columns::packed::{MaxLength, unzigzag};
 
-/// The least number of targets of a row that may be shared.
+/// The least number of targets of a row that may be shared: a shared row is a vertex of its own, which shorter lists
+/// do not pay for. This is a judgement.
 const LEAST_TARGETS: usize = 32;
 /// The number of rows of a block that are remembered: dense graphs have few different ones. It is a power of two.
 const REMEMBERED: usize = 1 << 10;

@@ -39,9 +39,10 @@ pub(crate) enum QuestionKind {
     Siblings = 7,
 }
 
-/// Slots per snapshot.
+/// Slots per snapshot: an answer replaces another one whose question has the same slot. This is a judgement.
 const SLOTS: u32 = 12;
-/// An answer is kept if it takes, with its question, at most half a byte per object or at most this.
+/// An answer is kept if it takes, with its question, at most half a byte per object or at most this: small beside the
+/// columns of the snapshot. This is a judgement.
 const LEAST_ROOM_BYTES: u64 = 1 << 20;
 
 /// A question under which an answer is kept.

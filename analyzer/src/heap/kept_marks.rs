@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::graph::dominators::{Holder, Rank};
 use crate::progress::Progress;
 
-/// Marks per parent. Every second one is dropped when there are more.
+/// Marks per parent. Every second one is dropped when there are more, so that pages stay near a mark. This is a
+/// judgement.
 const MOST_MARKS: usize = 256;
 
 /// A number of children, the bytes that the last of them retains, and its object.

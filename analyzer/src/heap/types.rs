@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::file::blocks::fill_by_object;
 use crate::progress::Progress;
 
-/// The maximum number of objects that represent groups of roots.
+/// The maximum number of objects that represent groups of roots: runtimes have a dozen categories, and a hostile dump
+/// may have a million.
 const MOST_ROOT_GROUPS: usize = 100;
 
 impl Heap {

@@ -21,11 +21,13 @@ use crate::progress::{Progress, check};
 
 /// Suffix of the temporary name of an unfinished file.
 const HALF: &str = ".half";
-/// An unfinished file older than this was left by a process that was killed.
+/// An unfinished file older than this was left by a process that was killed: a section is written within seconds. This
+/// is a judgement.
 const ABANDONED: Duration = Duration::from_secs(600);
 /// The time between two attempts to lock the file, since no system offers to lock with a time limit.
 const LOCK_INTERVAL: Duration = Duration::from_millis(5);
-/// The number of times that other processes may replace the file while this process tries to lock it.
+/// The number of times that other processes may replace the file while this process tries to lock it: a file is
+/// replaced seldom, so more would be an error that repeats.
 const MOST_TRIES: usize = 100;
 
 /// An index file and its lock, which ends with it.

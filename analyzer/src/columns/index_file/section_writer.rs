@@ -13,7 +13,8 @@ use super::{ColumnId, ColumnValues};
 use crate::error::{AnalyzerError, Result};
 use crate::progress::{Progress, check};
 
-/// Bytes of values that are encoded at once, by all threads.
+/// Bytes of values that are encoded at once, by all threads: many pieces for each, and little memory beside the
+/// columns. This is a judgement.
 const BATCH_BYTES: usize = 8 << 20;
 
 thread_local! {

@@ -9,7 +9,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The limit on systems that do not report free memory.
+/// The limit on systems that do not report free memory. This is a judgement: most machines that such heaps come from
+/// have more.
 const ELSEWHERE_BYTES: u64 = 8 << 30;
 
 /// Three quarters of the free memory: of the machine, or of the control group that has least. 8 GiB on systems that do

@@ -2,7 +2,8 @@
 
 use barrow_format::TypeId;
 
-/// The maximum number of types that repeat.
+/// The maximum number of types that repeat: nodes of lists and maps have one or two, with a holder in between. This is
+/// a judgement.
 pub(super) const MOST_TYPES: usize = 3;
 
 /// A chain of objects.

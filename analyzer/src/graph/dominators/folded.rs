@@ -17,7 +17,8 @@ use super::below::{Below, WantedBelow};
 use super::canopy::Tree;
 use super::chain::{Chain, MOST_TYPES};
 
-/// The fewest objects of a chain: shorter ones are shown one by one.
+/// The fewest objects of a chain: shorter ones are shown one by one, as a folded row explains more than it saves. This
+/// is a judgement.
 const LEAST_OBJECTS: usize = 8;
 
 /// A dominator tree in which each chain is one place.

@@ -4,7 +4,7 @@ use barrow_format::ObjectId;
 
 use super::Dominators;
 
-/// Number of objects that are kept.
+/// Number of objects that are kept: further pages of a ranking are seldom asked for. This is a judgement.
 const KEPT: usize = 10_000;
 
 /// The objects with the largest retained sizes, and the total that they are part of.
