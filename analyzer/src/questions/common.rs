@@ -25,7 +25,7 @@ use crate::questions::set_references::Direction;
 
 /// The number of fields whose targets are collected at once, with a bit for each object of the snapshot.
 const FIELDS_AT_ONCE: usize = 32;
-/// The number of references of an object that are read at once.
+/// The number of references of an object that are read at once: one array may hold those of the whole heap.
 const REFERENCES_AT_ONCE: usize = 1 << 16;
 /// Bytes per object of the snapshot while referrers are counted.
 const COUNTER_BYTES: u64 = size_of::<u32>() as u64;

@@ -30,7 +30,8 @@ use forms::Forms;
 use reader::Reader;
 use walk::Walk;
 
-/// The maximum number of objects that are read at once, and the minimum if more are waiting.
+/// The maximum number of objects that are read at once, and the minimum if more are waiting: fewer would take a pass
+/// over their blocks each. This is a judgement.
 const MOST_AT_ONCE: usize = 1 << 16;
 const LEAST_AT_ONCE: usize = 64;
 

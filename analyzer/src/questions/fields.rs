@@ -99,7 +99,8 @@ impl Held {
     }
 }
 
-/// The number of leading references of an object that are searched for fields of its own.
+/// The number of leading references of an object that are searched for fields of its own: objects with more are
+/// collections, whose labels are keys. This is a judgement.
 pub const OWN_FIELDS: usize = 50;
 
 /// A field of one object.

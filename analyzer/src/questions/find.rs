@@ -45,7 +45,8 @@ pub struct Counted {
     pub unmanaged_bytes: u64,
 }
 
-/// The number of blocks in the first batch of a search. Each further batch has twice as many, until the page is full.
+/// The number of blocks in the first batch of a search: a page is often full after one. Each further batch has twice
+/// as many, until the page is full.
 const FIRST_BLOCKS: usize = 2;
 
 impl Heap {

@@ -41,16 +41,19 @@ use crate::progress::Progress;
 
 /// The default threshold: the share of all reachable bytes that a suspect must accumulate. So there are at most ten.
 pub const LEAK_THRESHOLD: f64 = 0.1;
-/// A child with this share of its parent's bytes continues the chain. The accumulation point must have this share of the
-/// named object, so that both are the same suspect.
+/// A child with this share of its parent's bytes continues the chain. The accumulation point must have this share of
+/// the named object, so that both are the same suspect. The share is a judgement: the rest is less than half of it.
 const CARRIED: f64 = 0.7;
-/// An object that retains this share of all reachable bytes is too general to name a smaller suspect.
+/// An object that retains this share of all reachable bytes is too general to name a smaller suspect. This is a
+/// judgement.
 const NEARLY_ALL: f64 = 0.9;
 /// The effective number of parts that gives a weight of 1/2. Data of a runtime has few large parts, a leak has many.
+/// The number is a judgement.
 const MANY: f64 = 32.0;
-/// The weight of parts that no single object holds.
+/// The weight of parts that no single object holds: they come after suspects that can be named. This is a judgement.
 const WITHOUT_HOLDER: f64 = 0.25;
-/// The maximum number of objects of other types between two links of a chain.
+/// The maximum number of objects of other types between two links of a chain: a link of a list of maps has a map, its
+/// table and an entry.
 const MOST_BETWEEN: usize = 3;
 
 /// An object, or several of one type, that holds an unusual part of the heap.

@@ -32,13 +32,15 @@ pub use format::days_to_date;
 pub use line::Line;
 use template::{Origin, Template};
 
-/// The maximum number of templates of a recording that are read at once. Objects of further ones have no line.
+/// The maximum number of templates of a recording that are read at once, each with memory of its own. Objects of
+/// further ones have no line. This is a judgement.
 const MOST_TEMPLATES: usize = 64;
-/// The maximum depth of lines within lines.
+/// The maximum depth of lines within lines: deeper ones are longer than a cell. This is a judgement.
 const MOST_DEPTH: usize = 4;
-/// The maximum length of a line, and of each text in it, in bytes.
+/// The maximum length of a line, and of each text in it, in bytes: as much as an answer repeats of a text.
 const MOST_BYTES: usize = 4096;
-/// The number of objects whose lines are in memory at once if not all are kept.
+/// The number of objects whose lines are in memory at once if not all are kept: at most 512 MB of hostile lines, and
+/// usually some megabytes.
 const PART_OBJECTS: usize = 1 << 17;
 
 impl Heap {

@@ -45,7 +45,8 @@ pub struct Loaders<'r> {
 }
 
 impl Loaders<'_> {
-    /// The maximum number of loaders of which it is computed what they retain with their classes. Each takes a search.
+    /// The maximum number of loaders of which it is computed what they retain with their classes. Each takes a search,
+    /// so more take minutes in a large heap. This is a judgement.
     pub const MOST_WITH_COST: usize = 256;
 }
 

@@ -69,7 +69,7 @@ pub struct MergedNode {
 
 /// Objects between two checks for cancellation: a cancelled question ends within milliseconds.
 const OBJECTS: usize = 1 << 12;
-/// Deeper nodes are omitted.
+/// Deeper nodes are omitted: no screen shows them, and a list has a node for each of its objects. This is a judgement.
 const MAX_DEPTH: u32 = 200;
 
 impl MergedPaths {

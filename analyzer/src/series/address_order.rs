@@ -18,7 +18,8 @@
 
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 
-/// Objects do not move if at least this share of aligned objects has equal addresses.
+/// Objects do not move if at least this share of aligned objects has equal addresses: the rest is alike by chance.
+/// This is a judgement.
 const FIXED: f64 = 0.99;
 /// Order is kept if at least this share of the weight of moved stretches is in the chain.
 const ORDERED: f64 = 0.8;

@@ -19,7 +19,8 @@ use foldhash::{HashMap, HashMapExt};
 use crate::series::address_order::{self, AddressOrder, Stretch};
 use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 
-/// One in this number of windows is tested for uniqueness and may start a stretch, which saves time.
+/// One in this number of windows is tested for uniqueness and may start a stretch, which saves time: a stretch that
+/// counts has several. This is a judgement.
 const ONE_OF: u64 = 8;
 /// The number of consecutive objects in a window. In some heaps few single objects have a unique look.
 const WINDOW: usize = 8;

@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 use crate::columns::memory::Memory;
 use crate::error::Result;
 
-/// The maximum number of snapshots that are processed at the same time, for any number of threads, because each takes the
-/// memory of a graph.
+/// The maximum number of snapshots that are processed at the same time, for any number of threads, because each takes
+/// the memory of a graph. This is a judgement.
 const MOST: usize = 4;
 
 /// The number of computations of `bytes` bytes each that may run at the same time: one for each thread if memory allows.

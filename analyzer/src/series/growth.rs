@@ -129,7 +129,7 @@ pub fn growth<'a>(
     Ok(growth)
 }
 
-/// A last snapshot repeats the one before if no type differs by more than this part of the heap.
+/// A last snapshot repeats the one before if no type differs by more than this part of the heap. This is a judgement.
 const REPEATED: f64 = 0.001;
 
 /// The snapshots by which growth is judged, and whether the last of these is left out because it repeats the one before:

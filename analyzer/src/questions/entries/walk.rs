@@ -15,7 +15,8 @@ use crate::file::object::Reference;
 use crate::progress::check;
 use crate::questions::fields::Held;
 
-/// The maximum number of arrays, and of possibly absent elements, that are read for one walk.
+/// The maximum number of arrays, and of possibly absent elements, that are read for one walk: each takes a lookup of
+/// its own, and a dump may name any number. This is a judgement.
 const MOST_ARRAYS: u32 = 1000;
 /// The maximum number of lists whose null elements are counted, because each costs passes over blocks.
 const MOST_LISTS: usize = 16;

@@ -57,7 +57,7 @@ const MOST_WORDS: usize = 64;
 /// The maximum number of leading zeros after the point, as in Java; smaller numbers have an exponent.
 const MOST_ZEROS: i64 = 6;
 
-/// The greatest year before and after 0.
+/// The greatest year before and after 0: that of Java's `Instant`.
 const MOST_YEARS: i64 = 1_000_000_000;
 /// Times before and after these seconds since 1970 have later years than that.
 const MOST_SECONDS: i64 = MOST_YEARS * 31_556_952;

@@ -22,7 +22,8 @@ use super::format::{Format, Operand};
 use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
 
-/// The maximum length of a template in bytes, number of names in a path, and depth of brackets.
+/// The maximum length of a template in bytes, number of names in a path, and depth of brackets: a dump may hold any.
+/// This is a judgement.
 const MOST_BYTES: usize = 512;
 const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;

@@ -20,7 +20,7 @@ use crate::questions::type_steps::{Merge, Siblings, TypeStep};
 use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::runs::take;
 
-/// The maximum number of types in a path. What is deeper counts for its last step.
+/// The maximum number of types in a path. What is deeper counts for its last step. This is a judgement.
 pub(super) const MAX_DEPTH: usize = 64;
 /// The maximum length of a kept node in bytes: a tag and five varints.
 const MOST_NODE_BYTES: u64 = 40;

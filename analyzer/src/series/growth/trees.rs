@@ -13,7 +13,8 @@ use crate::series::at_once::{at_once, most_at_once};
 use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::{KeptParts, PATHS, SeriesOptions};
 
-/// Bytes per object and per reference of a graph whose dominators are computed.
+/// Bytes per object and per reference of a graph whose dominators are computed: an estimate by the columns that are
+/// resident.
 const OBJECT_BYTES: u64 = 48;
 const REFERENCE_BYTES: u64 = 8;
 

@@ -20,7 +20,8 @@ use crate::progress::Progress;
 /// The maximum number of answers that are kept for a snapshot. The oldest ones are removed first. All are read together,
 /// so their number bounds the time and the memory of reading one.
 const MOST_ANSWERS: usize = 64;
-/// The maximum length of a text in bytes, and number of numbers in an answer, that are kept.
+/// The maximum length of a text in bytes, and number of numbers in an answer, that are kept: an answer of more is
+/// seldom asked for again. This is a judgement.
 const MOST_TEXT_BYTES: usize = 4096;
 const MOST_NUMBERS: usize = 4096;
 /// The maximum length of a part in bytes.
