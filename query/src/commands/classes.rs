@@ -22,7 +22,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("classes", include_str!("../../verbs/classes.md"), Group::Processes, run)
 };
 
-/// Classes with a bar.
+/// Classes with a bar. Each has 32 numbers in memory, and a table of more is not read to its end.
 const MOST_BARS: usize = 1000;
 
 #[derive(Debug, Default)]

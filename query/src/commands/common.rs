@@ -16,9 +16,9 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("common", include_str!("../../verbs/common.md"), Group::Alive, run)
 };
 
-/// Referrers that are shown, of each sort.
+/// Referrers that are shown, of each sort: what all have in common is among the first ones. This is a judgement.
 const REFERRERS: usize = 10;
-/// Fields whose values are compared.
+/// Fields whose values are compared. Each takes a pass over the objects, and few types have as many.
 const MOST_FIELDS: usize = 100;
 /// The least part of the objects that has a value in common: nine of ten.
 const LEAST: (u64, u64) = (9, 10);

@@ -26,12 +26,14 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("critical", include_str!("../../verbs/critical.md"), Group::Processes, run)
 };
 
-/// Programs with less than this share of the whole are not shown one by one.
+/// Programs with less than this share of the whole are not shown one by one. This is a judgement: a hundredth is what
+/// people would still try to save.
 const LEAST_SHARE: f64 = 0.01;
 
 /// Nodes that all replays for drags visit: a few seconds.
 const MOST_REPLAYED: usize = 4_000_000;
-/// Number of the longest processes off the chain whose drag is measured.
+/// Number of the longest processes off the chain whose drag is measured: each takes a replay, and shorter ones can
+/// delay less.
 const OFF_THE_CHAIN: usize = 10;
 
 /// A step of the chain, and the idle time of slots during it.

@@ -20,9 +20,10 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("dominators", include_str!("../../verbs/dominators.md"), Group::Alive, run)
 };
 
-/// Levels that are shown by default.
+/// Levels that are shown by default: a screen has no room for more if several have children. This is a judgement.
 const DEPTH: u32 = 5;
-/// The index keeps where a page begins if this number of children come before it.
+/// The index keeps where a page begins if this number of children come before it. This is a judgement: going past
+/// fewer is no delay that people notice.
 const FAR: u64 = 1 << 16;
 
 /// Lines that are yet to be shown.

@@ -51,7 +51,7 @@ fn of_object(ask: &Ask, name: &str) -> Result<Answer, QueryError> {
     with_graph(&heap, answer, id, &ask.meter())
 }
 
-/// Characters of a text that people see at once.
+/// Characters of a text that people see at once: about two screens of 80 by 24.
 const LONG_TEXT: usize = 4096;
 
 /// Adds a note about a text that is too long to be read here.
@@ -152,7 +152,8 @@ fn with_fields(
     Ok(answer.note(format!("its fields are those of the first {OWN_FIELDS} references: `show @{id}` has all")))
 }
 
-/// Entries that are shown, and those that are counted.
+/// Entries that are shown, and those that are counted; `entries` shows all. Both are judgements: few are enough to see
+/// what a collection is for.
 const SHOWN_ENTRIES: usize = 5;
 const COUNTED_ENTRIES: usize = 1000;
 

@@ -20,15 +20,15 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("lanes", include_str!("../../verbs/lanes.md"), Group::Processes, run)
 };
 
-/// Cells by default.
+/// Cells by default: a line of 80 columns has room for them and for the words before them.
 const USUAL_CELLS: u32 = 64;
-/// Lanes that are drawn.
+/// Lanes that are drawn. This is a judgement: a screen has no room for more. The answer says how many are left out.
 const MOST_LANES: usize = 100;
-/// Blocks that are drawn.
+/// Blocks that are drawn. This is a judgement: more cannot be told apart.
 const MOST_BLOCKS: usize = 2000;
-/// Blocks of the critical path.
+/// Blocks of the critical path. This is a judgement: it is one lane, on which more cannot be told apart.
 const MOST_OF_PATH: usize = 300;
-/// Samples of the memory.
+/// Samples of the memory. This is a judgement: a point for a few pixels of a screen.
 const MOST_SAMPLES: u32 = 300;
 
 /// Images of a tree whose blocks name units: that takes about 1 s for each million.

@@ -26,9 +26,10 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("path", include_str!("../../verbs/path.md"), Group::Alive, run)
 };
 
-/// Lines that a terminal shows of a longer path, at its beginning and at its end.
+/// Lines that a terminal shows of a longer path, at its beginning and at its end: about two screens each. This is a
+/// judgement.
 const SHOWN_LINES: usize = 50;
-/// Steps of it for machines and files.
+/// Steps of it for machines and files. A linked list may have millions, and the answer is in memory as a whole.
 const MOST_STEPS: usize = 500_000;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

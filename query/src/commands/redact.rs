@@ -11,7 +11,7 @@ use super::prelude::*;
 /// Words that `--keep` takes instead of a pattern.
 const NAMES: &str = "names";
 const NUMBERS: &str = "numbers";
-/// The largest file of a key, in bytes.
+/// The largest file of a key, in bytes: keys have a few dozen, and a larger file is one that was named by mistake.
 const MOST_KEY_BYTES: u64 = 1 << 20;
 
 pub(super) const COMMAND: Command = Command {

@@ -13,7 +13,7 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("strings", include_str!("../../verbs/strings.md"), Group::Objects, run)
 };
 
-/// Types that a note names.
+/// Types that a note names: more would hide what it says.
 const SHOWN_TYPES: usize = 3;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

@@ -17,11 +17,13 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("tree", include_str!("../../verbs/tree.md"), Group::Processes, run)
 };
 
-/// Processes with less than this share of the whole are not shown one by one.
+/// Processes with less than this share of the whole are not shown one by one. The share is a judgement, the same as
+/// that of `critical`.
 const LEAST_SHARE: f64 = 0.01;
-/// Levels that are drawn as branches; deeper ones say their level.
+/// Levels that are drawn as branches; deeper ones say their level, which leaves room for a command. This is a
+/// judgement.
 const MOST_BRANCHES: u32 = 12;
-/// Rows of an answer.
+/// Rows of an answer, which is in memory as a whole. Nobody reads more; a larger `--min` shows fewer.
 const MOST_ROWS: usize = 100_000;
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {

@@ -6,7 +6,7 @@ use barrow_analyzer::{Problem, Verification, verify};
 
 use super::prelude::*;
 
-/// Number of problems that people are shown.
+/// Number of problems that people are shown: about a screen. Machines get all.
 const SHOWN_PROBLEMS: usize = 20;
 
 pub(super) const COMMAND: Command = Command::new("verify", include_str!("../../verbs/verify.md"), Group::File, run);

@@ -16,11 +16,12 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("what-if", include_str!("../../verbs/what-if.md"), Group::Processes, run)
 };
 
-/// The most slots that are tried.
+/// The most slots that are tried: each takes a replay, and few machines have more processors.
 const MOST_SLOTS: u64 = 128;
-/// A wait for processors of this part of the whole is worth saying.
+/// A wait for processors of this part of the whole is worth saying: a smaller one changes predictions by less than
+/// they are sure to. This is a judgement.
 const WAITED: f64 = 0.05;
-/// Classes that are listed.
+/// Classes that are listed: those that used most, so the others matter little.
 const MOST_CLASSES: usize = 10;
 
 /// The class that is faster, and its factor.

@@ -21,7 +21,8 @@ use crate::tables::{found, group_series};
 
 use super::COMMAND;
 
-/// Bytes of a row without its cells, and of each cell, with the text that tells rows apart.
+/// Bytes of a row without its cells, and of each cell, with the text that tells rows apart. This is an estimate, above
+/// that of `list`, since both sides are in memory.
 const ROW_BYTES: u64 = 300;
 const CELL_BYTES: u64 = 200;
 

@@ -5,7 +5,7 @@ use crate::command::Content;
 /// A line at the prompt, and what it answers. Words in capitals stand for those of the file.
 type Question = (&'static str, &'static str);
 
-/// Questions of a screen.
+/// Questions of a screen: with the lines around them they fit one of 24 rows.
 const MOST: usize = 10;
 
 const OF_ONE_SNAPSHOT: [Question; MOST] = [
