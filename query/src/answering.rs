@@ -24,9 +24,10 @@ use crate::tables::found;
 use crate::touches::Touches;
 use crate::unmanaged;
 
-/// Time between two checks whether it is a question's turn.
+/// Time between two checks whether it is a question's turn: people notice no delay.
 const TURN: Duration = Duration::from_millis(20);
-/// Time that the system may take to give memory back.
+/// Time that the system may take to give memory back. This is a judgement: the question has failed once and begins
+/// again, so the wait matters little.
 const SETTLING: Duration = Duration::from_secs(2);
 
 impl Session {

@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use crate::error::QueryError;
 use crate::forecast::Forecast;
 
-/// The longest time that a question waits until the memory of the one before is given back.
+/// The longest time that a question waits until the memory of the one before is given back: people notice little more,
+/// and a question without room fails with a reason anyway.
 const SETTLING: Duration = Duration::from_millis(200);
 
 /// Ends the current question of a session for want of memory. Once the ceiling is reached, all threads of the question

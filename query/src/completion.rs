@@ -22,7 +22,7 @@ use crate::language::line::unquoted;
 use crate::language::{aggregates, quotes};
 use crate::touches::Touches;
 
-/// More choices of a kind than this do not help.
+/// More choices of a kind than this do not help: they do not fit a screen.
 const MOST: usize = 100;
 /// A longer word is no choice, in bytes: a line has to hold it.
 const LONGEST: usize = 1000;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use barrow_analyzer::Memory;
 use parking_lot::Mutex;
 
-/// Parts of a phase. The memory that the process holds is sampled after each.
+/// Parts of a phase. The memory that the process holds is sampled after each: enough samples to see how it grows. This
+/// is a judgement.
 const PARTS: u64 = 16;
 /// The fewest samples that allow a forecast, the last of them when the work is given up: fewer cannot tell buffers, which
 /// have one size whatever the number of steps, from what grows. With three, an import of 100 MiB was said to need 206.

@@ -12,7 +12,8 @@ use super::{Argument, Assertion, Claim, Compared, Comparison, Figure, Known, Lim
 use crate::language::asked::{after_word, names_attribute};
 use crate::language::selection;
 
-/// The fewest digits of a fingerprint. Fewer could be those of another leak.
+/// The fewest digits of a fingerprint. Fewer could be those of another leak: with 32 bits, one pair in four billion is
+/// alike.
 const LEAST_DIGITS: usize = 8;
 
 /// The most words in the name of a kind.

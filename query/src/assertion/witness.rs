@@ -14,11 +14,12 @@ use crate::progress::Meter;
 use crate::tables::chain::{Chain, title, titled, type_title};
 use crate::tables::{series, suspect_lines, suspects::Suspected};
 
-/// The most suspects of a witness: the largest ones.
+/// The most suspects of a witness: the largest ones. There are at most ten unless `--min` says less than a tenth of
+/// the heap.
 const MOST_SUSPECTS: usize = 20;
-/// The most objects, processes or runs that are shown.
+/// The most objects, processes or runs that are shown: examples, since the count is there, too.
 const SHOWN: usize = 3;
-/// The most characters of a command line that are shown.
+/// The most characters of a command line that are shown, about a line of a terminal.
 const LONGEST_COMMAND: usize = 100;
 
 /// The reason why an assertion does not hold.

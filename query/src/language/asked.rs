@@ -25,7 +25,8 @@ use crate::tables::found::{self, EXPRESSIONS, pointed_at};
 /// The word that asks for processes where a kind of objects could be.
 pub(crate) const PROCESSES: &str = "processes";
 
-/// Bytes of the name of a recorder that a sentence repeats.
+/// Bytes of the name of a recorder that a sentence repeats: it is a text of the file, and the sentence stays short
+/// whatever that says.
 const LONGEST_RECORDER: usize = 40;
 
 /// The rows that a question selects.

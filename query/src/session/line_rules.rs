@@ -15,9 +15,9 @@ use crate::sources::spool;
 
 /// The file of lines beside a recording.
 const LINES: &str = "barrow-lines.toml";
-/// A file of lines is not longer.
+/// A file of lines is not longer: a thousand rules of 64 bytes, which is the most that are read.
 const MOST_BYTES: u64 = 64 << 10;
-/// Classes that a note names.
+/// Classes that a note names: more would hide what it says.
 const NAMED: usize = 5;
 
 impl Settings {

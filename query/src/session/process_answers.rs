@@ -13,7 +13,7 @@ use crate::tables::unit_labels::UnitLabels;
 
 /// The file of rules beside a recording.
 const RULES: &str = "barrow-classes.toml";
-/// A file of rules is not longer.
+/// A file of rules is not longer. This is a judgement: people write some hundred lines.
 const MOST_BYTES: u64 = 1 << 20;
 
 impl State {

@@ -36,7 +36,8 @@ use key::Key;
 
 /// The fact that holds the path of the dump.
 const DUMP: &str = "dump";
-/// A recording that was used is marked so at most this often.
+/// A recording that was used is marked so at most this often: the order in which they are removed needs no better
+/// clock, and reading writes nothing otherwise.
 const MARKED_EVERY: Duration = Duration::from_secs(3600);
 
 /// A dump as a recording.

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 use crate::error::QueryError;
 
-/// Names that are listed in a sentence; of more, the first ones and the last.
+/// Names that are listed in a sentence; of more, the first ones and the last. More would hide what the sentence says.
 const MOST_LISTED: usize = 6;
 
 /// Dumps in the order of their snapshots.

@@ -16,7 +16,7 @@ pub const STDIN: &str = "-";
 /// Bytes that are read before the format must be known: more than a block of bzip2, which cannot be unpacked before all
 /// of it is there.
 const BEGINNING_BYTES: usize = 1 << 20;
-/// Bytes that are copied between two checks for Ctrl-C.
+/// Bytes that are copied between two checks for Ctrl-C: a disk takes milliseconds.
 const COPY_BYTES: usize = 1 << 20;
 
 /// A copy of a pipe. Its file is removed when this is dropped.

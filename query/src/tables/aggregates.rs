@@ -13,10 +13,10 @@ use crate::error::QueryError;
 use crate::language::aggregates::{Aggregate, Function};
 use crate::language::field;
 
-/// Bytes of an aggregate of a group: its totals and its cell.
+/// Bytes of an aggregate of a group: its totals and its cell. This is an estimate by their fields.
 pub(crate) const AGGREGATE_BYTES: u64 = 300;
 
-/// Objects whose details are read at once: 100 bytes each.
+/// Objects whose details are read at once: 100 bytes each, so 6 MB.
 const PART_OBJECTS: usize = 1 << 16;
 
 /// A number that each object may have.

@@ -7,7 +7,7 @@ use barrow_processes::{ClassTotals, Figures, Measure, Schema, Spread, WholeSpan}
 use super::process_text::time;
 use crate::answer::{Audience, Column, Table, Unit, Value, record, table, units};
 
-/// Equal parts of the time in which classes ran.
+/// Equal parts of the time in which classes ran: the width of the widest series at a terminal.
 pub(crate) const PARTS: usize = 32;
 
 /// A schema with its totals.
@@ -128,7 +128,7 @@ fn spread(class: &ClassTotals, measure: Measure) -> Spread {
     }
 }
 
-/// Ranges of a histogram.
+/// Ranges of a histogram: few enough to compare at a glance. This is a judgement.
 const BINS: u64 = 10;
 
 /// The ranges of a histogram, which all its classes share.

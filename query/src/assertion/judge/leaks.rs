@@ -18,9 +18,11 @@ use crate::progress::Meter;
 use crate::session::state::State;
 use crate::tables::suspects::suspects;
 
-/// The size that a known leak may have, as a multiple of that in the baseline.
+/// The size that a known leak may have, as a multiple of that in the baseline. This is a judgement: chance should not
+/// pass it, and a leak that grows does so soon.
 const MOST_TIMES: f64 = 1.5;
-/// The size by which it may be larger in any case, as a part of the heap.
+/// The size by which it may be larger in any case, as a part of the heap: small ones vary by chance. This is a
+/// judgement, a tenth of the least share of a suspect.
 const MOST_MORE: f64 = 0.01;
 
 /// Leaks that are excused.

@@ -22,7 +22,8 @@ use crate::context::Context;
 const IMPORTER_VERSION: u64 = 11;
 /// Of a dump that is no longer, all bytes are looked at: about a millisecond.
 const SMALL_BYTES: u64 = 8 << 20;
-/// The number of pieces of a longer file, and their length. The first and the last bytes are among them.
+/// The number of pieces of a longer file, and their length: a page each, half a megabyte in all. The first and the
+/// last bytes are among them. Both numbers are judgements.
 const PIECES: u64 = 128;
 const PIECE_BYTES: u64 = 4096;
 

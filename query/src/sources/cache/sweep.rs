@@ -25,9 +25,11 @@ use super::{DUMP, fact, key::Key};
 
 /// The variable that holds the limit of the cache.
 const VARIABLE: &str = "BARROW_CACHE_SIZE";
-/// The default limit of the cache, in bytes.
+/// The default limit of the cache, in bytes. This is a judgement: imports of large dumps fit, and most disks have as
+/// much to spare.
 const LIMIT_BYTES: u64 = 10 << 30;
-/// A half-written file that was not changed for this time was left by a process that was killed.
+/// A half-written file that was not changed for this time was left by a process that was killed. This is a judgement:
+/// a running import writes more often than once a day.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// The limit of the cache, in bytes.
