@@ -15,11 +15,12 @@ use crate::removal::Removal;
 
 /// The most threads: more would only start and end.
 pub(crate) const MOST_THREADS: usize = 1024;
-/// Further pools that are kept for questions that run at the same time.
+/// Further pools that are kept for questions that run at the same time: each has a stack for every thread. This is a
+/// judgement.
 const MOST_POOLS: usize = 8;
-/// Sets of classes that are kept.
+/// Sets of classes that are kept, with a number for each process in each: few files of rules are used in turn.
 const MOST_CLASSES: usize = 4;
-/// Files of lines that are kept.
+/// Files of lines that are kept: few are used in turn, and reading a small file again is no delay.
 const MOST_LINES: usize = 4;
 /// Stack of a worker thread: that of a main thread.
 const STACK_BYTES: usize = 8 << 20;

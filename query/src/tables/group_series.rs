@@ -17,7 +17,7 @@ pub(crate) struct GroupSeries {
     pub(crate) amounts: Vec<Amounts>,
 }
 
-/// Bytes of a group without its keys and amounts, and of each of these.
+/// Bytes of a group without its keys and amounts, and of each of these. This is an estimate by their fields.
 const GROUP_BYTES: u64 = 250;
 const KEY_BYTES: u64 = 160;
 

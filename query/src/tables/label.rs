@@ -51,7 +51,7 @@ pub(crate) fn root(tables: &Tables, root: &Root) -> String {
     }
 }
 
-/// Characters of an object's own text that its title repeats.
+/// Characters of an object's own text that its title repeats: as many as a table shows of a name.
 const LONGEST_NAME: usize = 40;
 
 /// An object as people name it: the class or module that it represents, with its kind (`class Leaky`, `STable Cache`), or

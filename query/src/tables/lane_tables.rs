@@ -10,14 +10,15 @@ use crate::answer::{Audience, Column, Mark, Table, Value, units};
 /// What the estimates are.
 pub(crate) const ESTIMATE: &str = "cpu and waiting are estimates: processes that ran partly in this time count with that \
                                    part of what they used";
-/// Classes that are listed; the others are together.
+/// Classes that are listed; the others are together. A screen has no room for more.
 const MOST_CLASSES: usize = 100;
-/// Classes that have a column of their own in the memory.
+/// Classes that have a column of their own in the memory: as many as the page has colours.
 const CLASSES_OF_MEMORY: usize = 8;
-/// Characters of a name that a block repeats, and of the name of a class.
+/// Characters of a name that a block repeats, and of the name of a class. A block is seldom wider than the first, and
+/// an answer has thousands; the second is whole unless it is hostile.
 const LONGEST_NAME: usize = 100;
 const LONGEST_CLASS: usize = 1000;
-/// The most parts of a lane in a picture.
+/// The most parts of a lane in a picture: more are narrower than a pixel or a character.
 const MOST_PARTS: usize = 1000;
 
 /// A window of lanes, with its classes.

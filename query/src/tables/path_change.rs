@@ -12,7 +12,8 @@ use crate::language::operand::Compared;
 use crate::session::state::State;
 use crate::tables::type_path;
 
-/// A path with this part of the change of the one above it, and in the same direction, represents both.
+/// A path with this part of the change of the one above it, and in the same direction, represents both. This is a
+/// judgement: the rest is worth no row.
 const CARRIED: f64 = 0.9;
 
 /// Compares two snapshots, the largest change first.

@@ -4,12 +4,12 @@ use barrow_processes::{SideUse, UseChange};
 
 use crate::answer::{Column, Table, table};
 
-/// A change of less than this share is none that a word is worth.
+/// A change of less than this share is none that a word is worth. This is a judgement.
 const LITTLE: f64 = 0.05;
-/// Nor is one of less time.
+/// Nor is one of less time: 10 ms is the tick by which many systems count processor time.
 const LITTLE_NS: u64 = 10_000_000;
 
-/// Characters of a class or command that a table repeats.
+/// Characters of a class or command that a table repeats: whole unless it is hostile.
 const LONGEST_NAME: usize = 1000;
 
 /// A row for each class or command.

@@ -9,9 +9,9 @@ use crate::error::QueryError;
 
 /// The attribute of sampled memory that holds pages of files.
 const FILE_MEMORY: &str = "file memory";
-/// Ancestors that are listed.
+/// Ancestors that are listed: builds have fewer, and a chain of forks may have a million.
 const MOST_ANCESTORS: usize = 64;
-/// Children that are listed.
+/// Children that are listed: `find` has all of them, in pages.
 const MOST_CHILDREN: usize = 1000;
 
 /// All about a process.

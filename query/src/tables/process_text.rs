@@ -5,7 +5,7 @@ use barrow_processes::{Image, ProcessTree};
 
 use crate::answer::{Value, shell};
 
-/// Characters of a command that a table repeats.
+/// Characters of a command that a table repeats: a few lines. Some commands name thousands of files.
 const LONGEST_COMMAND: usize = 300;
 
 /// A time as machines read it; before the recording began it is negative.

@@ -9,7 +9,7 @@ use crate::error::QueryError;
 use crate::session::{listed::Listed, state::State};
 use crate::tables::label;
 
-/// The most rows of an answer that has no pages.
+/// The most rows of an answer that has no pages: a piece is in memory as a whole.
 pub(crate) const MOST_ROWS: u64 = 100_000;
 
 /// The words that may follow `by`.

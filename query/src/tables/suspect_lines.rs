@@ -8,7 +8,7 @@ use crate::progress::Meter;
 use crate::tables::chain::{Chain, titled};
 use crate::tables::suspects::Suspected;
 
-/// Types that are listed of what piled up.
+/// Types that are listed of what piled up: those that hold most, which say what it is.
 const SHOWN_TYPES: usize = 5;
 
 /// The path to the objects that pile up, or to the suspect; of several objects to the largest.

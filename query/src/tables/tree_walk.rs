@@ -6,7 +6,8 @@ use std::collections::VecDeque;
 
 use barrow_analyzer::{Chain, Holder, Rank, Tree, WantedBelow};
 
-/// Children that are selected at a time.
+/// Children that are selected at a time: a pass over millions of children has a part in memory, and a list needs few
+/// passes.
 const PART: usize = 1 << 14;
 
 /// A place of the tree, how deep it is, what it retains, and what is left out below it: counts and bytes.

@@ -7,9 +7,10 @@ use barrow_trials::{KnobColumn, Series, Trials, knob_columns};
 
 use crate::answer::{Column, Table, Value, table};
 
-/// A share is found if chance gives one as large less often than this.
+/// A share is found if chance gives one as large less often than this, over all knobs together: one comparison in a
+/// hundred finds something by chance.
 const SIGNIFICANT: f64 = 0.01;
-/// Shares that chance gives more often are listed after the others.
+/// Shares that chance gives more often, by the usual limit of one in twenty, are listed after the others.
 const LIKELY: f64 = 0.05;
 /// Fewer values with a layout of their own tell nothing.
 const LEAST_LAYOUTS: usize = 12;

@@ -7,7 +7,7 @@ use crate::error::QueryError;
 
 use super::{program_column, variant_of};
 
-/// Characters of a failed run's output in a table.
+/// Characters of a failed run's output in a table: they fit a line of 80 columns with the number of the run.
 const OUTPUT: usize = 60;
 
 /// A row for each run; `check` is called before each.
