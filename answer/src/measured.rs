@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use crate::{Value, units};
 
-/// Significant digits.
+/// Significant digits: four show a change of a thousandth. This is a judgement.
 const DIGITS: usize = 4;
-/// Shorter times are shown as 0.
+/// Shorter times are shown as 0. A picosecond is far less than a cycle of any processor, so it is the rest of a
+/// calculation.
 const LEAST_NS: f64 = 1e-3;
 
 /// A measured number. It serialises with its unit, so that the page writes it as a terminal does.

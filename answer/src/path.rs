@@ -7,12 +7,14 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{BETWEEN_STEPS, units, visible};
 
-/// The maximum number of steps that repeat together.
+/// The maximum number of steps that repeat together. This is a judgement: longer rounds are rare, and each length
+/// takes another comparison per step.
 const LONGEST_ROUND: usize = 6;
 /// Fewer rounds or steps are not folded: that would hardly be shorter.
 const LEAST_ROUNDS: usize = 3;
 const LEAST_STEPS: usize = 6;
-/// Of a longer path that does not fit, only this many parts at each end are considered.
+/// Of a longer path that does not fit, only this many parts at each end are considered: no terminal has room for more,
+/// and the search for what fits stays short.
 const CONSIDERED: usize = 50;
 
 /// Steps of a path that repeat, or a single step.

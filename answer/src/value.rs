@@ -6,7 +6,8 @@ use crate::measured::Measured;
 use crate::timeline::Moment;
 use crate::{Fact, Texts, Unit};
 
-/// Characters of an object's own text that an answer repeats.
+/// Characters of an object's own text that an answer repeats: more than people read in a cell, and a page of 1,000
+/// rows stays within megabytes.
 const LONGEST_NAME: usize = 4096;
 
 /// The text between the steps of a [`Value::Path`].

@@ -1,11 +1,12 @@
 //! Makes a table as wide as a terminal: long texts are cut in the middle, and if that is not enough, columns that say
 //! least are left out.
 
-/// Blanks between two columns.
+/// Blanks between two columns: one could be a blank in a text.
 pub(crate) const GAP: usize = 2;
-/// A text is not cut below this width while a column can be left out instead.
+/// A text is not cut below this width while a column can be left out instead: half of a terminal of 80 columns tells
+/// most names apart. This is a judgement.
 const WIDE_TEXT: usize = 40;
-/// A text is never cut below this width.
+/// A text is never cut below this width, as less of it names nothing. This is a judgement.
 const NARROW_TEXT: usize = 12;
 
 /// A column as it would be drawn with room for everything.

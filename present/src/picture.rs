@@ -2,11 +2,13 @@
 
 use barrow_answer::{Mark, Value};
 
-/// A longer series is drawn by the means of its parts.
+/// A longer series is drawn by the means of its parts. A cell of this width leaves most of a line of 80 columns to the
+/// others.
 const WIDEST: usize = 32;
-/// A full height of a line is this part of the greatest number at least, so that next to no change looks so.
+/// A full height of a line is this part of the greatest number at least, so that next to no change looks so. The part
+/// is a judgement; the page has the same.
 const FULL_HEIGHT: f64 = 0.2;
-/// Characters of the longest bar.
+/// Characters of the longest bar: half of a line of 80 columns, so that the numbers beside it fit.
 const LONGEST_BAR: u64 = 40;
 /// Marks of classes, by their ranks.
 const MARKS: &str = "#=+o*xv%~^abcdefghijklmnpqrstuwyz";

@@ -11,13 +11,14 @@ use barrow_answer::{Answer, Check, Column, Fact, Table, Unit, Value, path, visib
 use crate::timeline::Timeline;
 use crate::{curve, fit, picture};
 
-/// Characters of an object's own name that a table shows.
+/// Characters of an object's own name that a table shows: half of a line of 80 columns, so that numbers fit beside it.
 const LONGEST_NAME: usize = 40;
 /// Characters of a fact: more than [`Value::name_of`] keeps of a name.
 const LONGEST_FACT: usize = 4_200;
 /// Columns of the widest cell; the layout counts them in 16 bits. A longer text loses its middle.
 const WIDEST: usize = 60_000;
-/// Rows that are laid out at once; an answer may have millions.
+/// Rows that are laid out at once, as an answer may have millions: enough for widths that suit later rows, too, and
+/// few to hold.
 const ROWS: usize = 1024;
 
 /// Width and colour of a drawing.

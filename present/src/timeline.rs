@@ -24,11 +24,11 @@ use unicode_width::UnicodeWidthStr;
 
 use line::{Annotation, line};
 
-/// The width without a terminal, in characters.
+/// The width without a terminal, in characters: the narrowest that is usual.
 const USUAL_WIDTH: usize = 80;
-/// Less room than this is too little for what is told at the end of a process.
+/// Less room than this, in characters, is too little for what is told at the end of a process. This is a judgement.
 const LEAST_ROOM: usize = 7;
-/// Columns in which the name of a process is written.
+/// Columns in which the name of a process is written: enough for the beginnings of most. This is a judgement.
 const NEAR: u32 = 8;
 
 /// Draws moments. What it keeps from one to the next is also right where a page begins.

@@ -7,7 +7,7 @@ use crate::html::Html;
 /// The size of a chart, and of a line in a cell, in units of its picture.
 const CHART: (f64, f64) = (640.0, 140.0);
 const SPARK: (f64, f64) = (96.0, 20.0);
-/// Points of a line; a longer series is drawn by the largest value of each part.
+/// Points of a line; a longer series is drawn by the largest value of each part. A point has a few pixels of the page.
 const MOST_POINTS: usize = 320;
 
 /// A chart of one series, from 0 to its largest value. `format` writes a value.

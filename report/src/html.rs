@@ -2,7 +2,8 @@
 
 use barrow_query::answer::visible;
 
-/// The most characters of a text from a recording.
+/// The most characters of a text from a recording: about two lines, so that no name fills the page. This is a
+/// judgement.
 const LONGEST: usize = 200;
 
 /// Markup that grows. Every element that is opened is closed.

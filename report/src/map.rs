@@ -13,7 +13,8 @@ const HEIGHT: f64 = 500.0;
 const LEAST: f64 = 2.0;
 /// A rectangle of this size has a name in it.
 const NAMED: (f64, f64) = (90.0, 16.0);
-/// The width of a letter.
+/// The width of a letter, in the unit of the map: about that of the font of the style sheet, so that names fit their
+/// rectangles.
 const LETTER: f64 = 6.2;
 
 /// Draws the map of a tree, whose first place is the whole.

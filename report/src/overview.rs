@@ -13,7 +13,7 @@ use crate::table::{Drawing, draw};
 /// The fact that holds the arguments of the recorded program.
 const ARGUMENTS: &str = "argv";
 
-/// Rows of a table that is always shown.
+/// Rows of a table that is always shown; a longer one opens by a click. This is a judgement: about half a screen.
 const SHORT: usize = 12;
 
 /// Draws the facts of the file about itself, and about the program that was recorded.

@@ -6,9 +6,9 @@ use crate::html::Html;
 use crate::rows::{Rows, field, list, number, shown_title, text};
 use crate::section::quoted;
 
-/// Kinds of what piles up that are named.
+/// Kinds of what piles up that are named: those that hold most, which say what it is.
 const KINDS: usize = 5;
-/// Columns of a title, of which both ends are shown.
+/// Columns of a title, of which both ends are shown: about two lines. This is a judgement.
 const LONGEST_TITLE: usize = 150;
 
 /// An entry for each suspect. Returns how many are left out.

@@ -11,10 +11,10 @@ use crate::rows::Rows;
 
 /// Levels of lists. A browser shows no more than some hundred; what is deeper is on the last one, with its level.
 const LEVELS: u64 = 24;
-/// Levels that are open.
+/// Levels that are open: with more, the first screen shows only the largest branch. This is a judgement.
 const OPEN: u64 = 2;
 
-/// Characters of the name or the line of an object that are shown.
+/// Characters of the name or the line of an object that are shown: its sizes fit beside it. This is a judgement.
 const LONGEST_NAME: usize = 60;
 
 /// A place of the tree.
@@ -99,7 +99,7 @@ fn line(html: &mut Html, place: &TreeNode, whole: u64) {
     html.leaf("small", &[], &rest);
 }
 
-/// Types of small places that are named.
+/// Types of small places that are named: those that hold most, which say what they are. This is a judgement.
 const TYPES: usize = 24;
 
 /// Divides what is left out below the top by type. `by_type` has all children of the top.
