@@ -29,13 +29,14 @@ static END_COMMAND: AtomicBool = AtomicBool::new(false);
 static PRINTED: AtomicU64 = AtomicU64::new(0);
 static PRESSED: Mutex<Option<Presses>> = Mutex::new(None);
 
-/// Time that a question has to stop, before ending the process is offered.
+/// Time that a question has to stop, before ending the process is offered. This is a judgement: questions check for it
+/// within milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The offer has to be read before it is taken: a key that is held down repeats faster.
+/// The offer has to be read before it is taken: a key that is held down repeats faster, ten times a second or more.
 const READING: Duration = Duration::from_millis(300);
-/// Time that the offer is valid.
+/// Time that the offer is valid: enough to read it, and a later Ctrl-C is for something else. This is a judgement.
 const OFFER: Duration = Duration::from_secs(5);
-/// Time that a write may be blocked after Ctrl-C.
+/// Time that a write may be blocked after Ctrl-C: a reader that is alive reads sooner. This is a judgement.
 const BLOCKED: Duration = Duration::from_millis(500);
 
 /// The times at which Ctrl-C was pressed during this question.

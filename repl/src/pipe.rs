@@ -13,11 +13,11 @@ use std::time::Duration;
 
 use crate::interrupt::{self, Running};
 
-/// Bytes of a piece.
+/// Bytes of a piece: the capacity of a pipe on Linux.
 const PIECE_BYTES: usize = 1 << 16;
-/// Pieces that may wait for the command.
+/// Pieces that may wait for the command: rows are made while it reads, and a slow one costs 256 KiB.
 const PIECES: usize = 4;
-/// Time between two checks whether a command has ended.
+/// Time between two checks whether a command has ended: people notice no delay.
 const NAP: Duration = Duration::from_millis(2);
 
 /// Runs a command of the shell and writes into it. A command that does not read to the end is no error.

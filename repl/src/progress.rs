@@ -15,7 +15,8 @@ use parking_lot::Mutex;
 use crate::complaint::complain;
 use crate::interrupt;
 
-/// Time that a question may take before it shows anything.
+/// Time that a question may take before it shows anything: most end sooner, and a line that vanishes at once only
+/// flickers.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The progress of questions on stderr; shared by the threads that work on them. Ctrl-C stops them.

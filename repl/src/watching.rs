@@ -19,9 +19,10 @@ use crate::interrupt;
 use crate::lines::{lines_of, run_lines};
 use crate::output::{self, Context};
 
-/// The default time between two looks.
+/// The default time between two looks. This is a judgement: phases of a second are seen, and each look takes a small
+/// part of it.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// Ctrl-C is noticed within this time.
+/// Ctrl-C is noticed within this time, which people do not notice.
 const NAP: Duration = Duration::from_millis(50);
 
 /// Follows the file that `words` name. Returns the exit code.

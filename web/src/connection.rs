@@ -15,7 +15,8 @@ use tokio::time::Sleep;
 pub(crate) const TOO_LONG: usize = 60 << 10;
 /// Lines are cut here: after the longest method and an address that is refused.
 const CUT_AT: usize = TOO_LONG + "OPTIONS ".len();
-/// Time that a browser may continue to send bytes that are discarded.
+/// Time that a browser may continue to send bytes that are discarded: it must have read the refusal before the
+/// connection is closed. This is a judgement.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// A connection that cuts long lines.

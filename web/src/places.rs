@@ -10,9 +10,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::reporter::Reporter;
 
-/// Maximum number of concurrent questions that have not taken long yet; others wait.
+/// Maximum number of concurrent questions that have not taken long yet; others wait. A page asks a few at a time, and
+/// more share the same processors.
 const MOST_NEW: usize = 16;
-/// Maximum number of concurrent slow questions; others wait.
+/// Maximum number of concurrent slow questions; others wait. Each may hold a heap in memory.
 const MOST_LONG: usize = 16;
 /// The sum of both.
 pub(crate) const MOST_QUESTIONS: usize = MOST_NEW + MOST_LONG;

@@ -7,11 +7,13 @@ use hyper::StatusCode;
 use crate::error::{Fault, Refusal};
 use crate::verbs::{self, ALLOWED};
 
-/// Maximum length of a line, in bytes.
+/// Maximum length of a line, in bytes: people type hundreds, and an address with it, its exclusions and names stays
+/// within what is accepted.
 pub(crate) const LONGEST_LINE: usize = 8 << 10;
-/// Maximum number of rows of a window.
+/// Maximum number of rows of a window, which the server and the page hold as a whole; further ones are asked for as
+/// people scroll.
 const MOST_ROWS: usize = 1_000;
-/// Maximum number of exclusions and names.
+/// Maximum number of exclusions and names: each is evaluated for every template. This is a judgement.
 const MOST_WORDS: usize = 64;
 
 /// A parsed request.

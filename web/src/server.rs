@@ -34,7 +34,7 @@ const MOST_THREADS: usize = MOST_QUESTIONS + MOST_DOWNLOADS + 8;
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum size of the head of a request: twice the longest address that the HTTP library accepts.
 const HEAD_BYTES: usize = 128 << 10;
-/// Interval at which the server checks whether it should end.
+/// Interval at which the server checks whether it should end: people notice no delay.
 const NAP: Duration = Duration::from_millis(50);
 
 /// Options of a server.

@@ -9,9 +9,10 @@ use parking_lot::Mutex;
 use crate::reporter::Reporter;
 use crate::verbs::ALLOWED;
 
-/// Maximum number of templates: the workspace keeps a heap for each, with its graph.
+/// Maximum number of templates: the workspace keeps a heap for each, with its graph. Six are those of a page that goes
+/// through exclusions and snapshots. This is a judgement.
 const MOST: usize = 6;
-/// Interval of checks whether a question was stopped while another one makes its template.
+/// Interval of checks whether a question was stopped while another one makes its template: people notice no delay.
 const NAP: Duration = Duration::from_millis(5);
 
 /// The context of questions besides their words.

@@ -4,7 +4,7 @@ use std::fs;
 
 use barrow_query::answer::visible;
 
-/// More choices than this do not help.
+/// More choices than this do not help: they do not fit a screen. This is a judgement.
 const MOST: usize = 200;
 
 /// Files and folders whose path begins like `word`, in quotes where they need them. A name that cannot be shown or typed

@@ -3,7 +3,7 @@
 use barrow_query::QueryError;
 use barrow_query::flags::TrialFlags;
 
-/// The most programs that parameters may make.
+/// The most programs that parameters may make: more are a mistake in a list, as each runs many times.
 const MOST_PROGRAMS: usize = 10_000;
 
 /// A parameter with its values.

@@ -14,8 +14,10 @@ use barrow_trial_recorder::{
 
 use super::commands;
 
+/// Runs unless told: with fewer, an interval of a median is wide. This is a judgement.
 const RUNS: u64 = 20;
-/// Limits of `--until` unless told.
+/// Limits of `--until` unless told: the usual number of runs at least, and at most what people wait for. These are
+/// judgements.
 const LEAST_RUNS: u64 = 20;
 const MOST_RUNS: u64 = 1_000;
 const MOST_TIME: Duration = Duration::from_secs(600);

@@ -8,9 +8,10 @@ use barrow_query::is_readable;
 
 use super::place::ServedPath;
 
-/// Depth of the search below a folder.
+/// Depth of the search below a folder: dumps of a project are seldom deeper, and a search of a home folder ends. This
+/// is a judgement.
 const DEPTH: usize = 3;
-/// Maximum number of served files.
+/// Maximum number of served files: a page lists all of them, and each has a state in memory. This is a judgement.
 const MOST_FILES: usize = 1_000;
 /// Maximum number of entries of folders that are searched: a folder such as `/` must not occupy the server.
 const MOST_ENTRIES: usize = 20_000;

@@ -14,10 +14,11 @@ use super::place::{Place, ServedPath};
 use crate::reporter::Reporter;
 use crate::templates::Templates;
 
-/// A recording without an end that has not changed for this long is probably no longer being written.
+/// A recording without an end that has not changed for this long is probably no longer being written: snapshots come
+/// more often while a program is watched. This is a judgement.
 const STILL: Duration = Duration::from_secs(30);
 
-/// Interval at which a page that waits for an import checks whether it has ended.
+/// Interval at which a page that waits for an import checks whether it has ended: people notice no delay.
 const NAP: Duration = Duration::from_millis(20);
 
 /// The reason why a file is not imported,

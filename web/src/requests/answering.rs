@@ -26,9 +26,10 @@ use crate::templates::Key;
 
 /// Interval of progress reports, and the time before the first one: a shorter answer seems immediate.
 const TICK: Duration = Duration::from_millis(100);
-/// Maximum number of rows of an answer without a window.
+/// Maximum number of rows of an answer without a window. Some megabytes of JSON, which the page draws in parts. This
+/// is a judgement.
 const MOST_ROWS: usize = 10_000;
-/// Maximum number of lines that wait for the browser.
+/// Maximum number of lines that wait for the browser: reports of progress that it has not read are out of date.
 const WAITING: usize = 4;
 
 /// One line of a response.

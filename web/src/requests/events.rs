@@ -11,9 +11,9 @@ use tokio::time::interval;
 use super::App;
 use crate::body::Body;
 
-/// Interval of checks of the files.
+/// Interval of checks of the files: people see a new snapshot soon.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// Number of checks without news after which something is sent, so that a disconnected page is noticed.
+/// Number of checks without news after which something is sent, so that a disconnected page is noticed: ten seconds.
 const QUIET: u32 = 20;
 
 /// Sends the files whenever one of them changes.

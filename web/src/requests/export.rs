@@ -16,7 +16,7 @@ use crate::error::{Fault, Refusal};
 use crate::question::ParsedRequest;
 use crate::reporter::{Reporter, StopOnDrop};
 
-/// Bytes sent at a time.
+/// Bytes sent at a time: few system calls for a large file, and few bytes to hold.
 const PIECE: usize = 64 << 10;
 /// Maximum number of pieces that wait for the browser: a slow one costs 512 KiB, not the whole table.
 const WAITING: usize = 8;
