@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { answered, serve } from '../harness/binary.mjs';
+import { answered, barrow, serve } from '../harness/binary.mjs';
 import { accessible, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { HOSTILE, INVOICES, STOREFRONT } from '../harness/fixtures.mjs';
 
@@ -93,6 +93,19 @@ test('what an object holds opens in place, by keys as well, beside the path and 
     }
     await leave(page);
   }
+});
+
+test('attributes are those that a shell lists, with their meaning', async () => {
+  const page = await openPage(browser, server);
+  for (const [line, refused, list] of [[`list ${SESSIONS} of size`, 'list of nonsense', /is no column; there are fields, as .*?, and (.*)/], [`group ${SESSIONS} by type`, 'group by nonsense', /is no key; there are (.*?) and fields/]]) {
+    await goTo(page, { q: String(line) });
+    await settled(page, 'list');
+    const buttons = page.locator('.choices [aria-label="attributes"] button');
+    const [, words] = barrow([STOREFRONT, '-e', String(refused)]).err.match(list) ?? [];
+    assert.equal((await buttons.allInnerTexts()).join(', '), words, String(line));
+    assert.ok((await buttons.evaluateAll((all) => all.map((one) => one.getAttribute('title')?.length ?? 0))).every((length) => length > 5));
+  }
+  await leave(page);
 });
 
 test('the number of objects of a group leads to these objects, each one', async () => {

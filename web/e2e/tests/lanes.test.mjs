@@ -297,6 +297,17 @@ test('a recording that ends opens with its lanes', async (one) => {
   await leave(page, [422]);
 });
 
+test('a table that shows depths is sorted, unless its rows are a tree', async () => {
+  const page = await openPage(browser, servers.build, { fragment: fragment({ q: 'list processes of depth' }) });
+  await settled(page, 'answer');
+  const cells = async () => (await page.locator('.view tbody tr td:last-child').allInnerTexts()).map(Number);
+  await page.getByRole('button', { name: 'depth', exact: true }).click();
+  const sorted = await cells();
+  assert.deepEqual(sorted, sorted.toSorted((one, other) => other - one));
+  assert.ok(new Set(sorted).size > 1, `${sorted}`);
+  await leave(page);
+});
+
 test('a recording of a heap says that it holds no processes', async () => {
   const page = await openPage(browser, servers.leak, { fragment: fragment({ q: 'summary all' }) });
   await settled(page, 'series');
