@@ -232,10 +232,12 @@ fn roots_belong_to_the_thread_that_their_label_names() {
         ("frames", Some("mainly"), 4),
         // It is unknown which of the two threads.
         ("frames", Some("x: y"), 5),
+        ("frames", Some("x"), 2),
         ("globals", None, 1),
     ];
     let heap = heap(&threads, &told, &[(0, 6), (3, 7)], 8);
-    let expected = [(Some(0), "main".to_owned(), 3, 1 + 64), (Some(1), "main: a".to_owned(), 2, 8 + 128)];
+    let expected = [(Some(0), "main", 3, 1 + 64), (Some(1), "main: a", 2, 8 + 128), (None, "x", 2, 32)];
+    let expected = expected.map(|(row, label, roots, bytes)| (row, label.to_owned(), roots, bytes));
     assert_eq!(roots(&heap), expected);
 }
 

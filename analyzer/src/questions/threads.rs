@@ -5,6 +5,7 @@
 //!   7  worker  waiting  allocated 12 MiB  "main" ──▶ label "main", or "main: run (job.rb:3)"
 //!   │                                              label "thread 9", or any label of the category `thread`:
 //!   └─ compared by id with the previous snapshot   a thread as well, known by its roots only
+//!   8  worker, 9  worker, both of the label "worker" ──▶ one more, known by its roots only: what they have together
 //! ```
 //!
 //! **A thread retains** the objects that would be unreachable without its roots *and* its thread object: those held by its
@@ -64,7 +65,8 @@ pub struct ThreadChange {
 /// The roots of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadRoots {
-    /// Its row in [`Threads::rows`]; `None` if it is known by its roots only.
+    /// Its row in [`Threads::rows`]; `None` if it is known by its roots only, or if several rows have its label: then
+    /// these are the roots of all of them.
     pub row: Option<usize>,
     /// The label that all its roots start with.
     pub label: StringId,
@@ -142,8 +144,8 @@ impl Threads {
 
 impl Heap {
     /// The roots of each thread of `threads` by label, and those of threads known by their roots only: with a label
-    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and so are threads
-    /// that share a label. The order is that of rows, then of first roots. The flag says whether retained sizes are
+    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and threads that share
+    /// a label are one, see [`ThreadRoots::row`]. The order is that of rows, then of first roots. The flag says whether retained sizes are
     /// exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     ///
     /// Time and memory: those of computing dominators, unless an index file has the answer.
@@ -285,10 +287,10 @@ fn thread_objects(
 
 /// Finds the thread of a root by its label.
 struct Labels<'r> {
-    /// Row and label of each thread.
+    /// Row and label of each thread; no row if several have the label.
     owners: Vec<(Option<usize>, StringId)>,
-    /// The thread that a text names; `None` if it names several.
-    by_text: HashMap<&'r str, Option<usize>>,
+    /// The index of the owner that a text names.
+    by_text: HashMap<&'r str, usize>,
 }
 
 impl<'r> Labels<'r> {
@@ -296,9 +298,12 @@ impl<'r> Labels<'r> {
         let mut labels = Labels { owners: Vec::new(), by_text: HashMap::new() };
         for (row, thread) in threads.rows.iter().enumerate() {
             let Some(label) = thread.root_label else { continue };
-            let owner = labels.owners.len();
-            labels.owners.push((Some(row), label));
-            labels.by_text.entry(tables.string(label)).and_modify(|of| *of = None).or_insert(Some(owner));
+            let next = labels.owners.len();
+            let owner = *labels.by_text.entry(tables.string(label)).or_insert(next);
+            match labels.owners.get_mut(owner) {
+                Some((row, _)) => *row = None,
+                None => labels.owners.push((Some(row), label)),
+            }
         }
         for root in roots {
             let Some(label) = root.label else { continue };
@@ -306,22 +311,22 @@ impl<'r> Labels<'r> {
             let is_thread =
                 category == THREAD_CATEGORY || (text.starts_with(THREAD_LABEL) && !text.contains(FRAME_SEPARATOR));
             if is_thread && labels.named(text).is_none() {
-                labels.by_text.insert(text, Some(labels.owners.len()));
+                labels.by_text.insert(text, labels.owners.len());
                 labels.owners.push((None, label));
             }
         }
         labels
     }
 
-    /// The thread named by the longest prefix of a label that names any. The inner `None` means that it names several.
-    fn named(&self, text: &str) -> Option<Option<usize>> {
+    /// The thread named by the longest prefix of a label that names any.
+    fn named(&self, text: &str) -> Option<usize> {
         let ends = text.match_indices(FRAME_SEPARATOR).map(|(end, _)| end).take(MOST_SEPARATORS);
         let parts = ends.map(|end| &text[..end]).chain([text]);
         parts.filter_map(|part| self.by_text.get(part).copied()).last()
     }
 
     fn owner(&self, root: &Root, tables: &Tables) -> Option<usize> {
-        self.named(tables.string(root.label?)).flatten()
+        self.named(tables.string(root.label?))
     }
 }
 

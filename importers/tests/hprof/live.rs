@@ -6,7 +6,7 @@ use crate::samples::{FOLDER, assert_agree, histogram};
 use crate::texts::{expected, texts, with_contents};
 use barrow_analyzer::{
     EntryKey, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, LineRules, Number, NumberTotals, ObjectId,
-    ObjectSet, Silent,
+    ObjectSet, Silent, Threads,
 };
 use barrow_importers::{Contents, ImportOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -497,4 +497,45 @@ fn sizes_of_groups(heap: &Heap, set: &ObjectSet, field: &str) -> BTreeMap<String
         held => (format!("{held:?}"), group.objects),
     };
     groups.groups.iter().zip(&held).map(of_group).collect()
+}
+
+/// Each of three threads that are called `worker` holds an array of another length, which it prints with its number.
+#[test]
+fn threads_of_equal_names_hold_what_each_of_them_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Workers", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Workers", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let heap = record_file(&dump, &ImportOptions::default()).expect("a whole dump").into_heap();
+    let tables = heap.recording().tables().expect("tables");
+    let threads = Threads::read(heap.recording(), SNAPSHOT).expect("threads");
+    let (roots, is_exact) = heap.thread_roots(&threads, &Silent).expect("roots");
+    assert!(is_exact);
+    let mut found = BTreeMap::new();
+    for thread in &roots {
+        let Some(row) = thread.row.map(|row| &threads.rows()[row]) else { continue };
+        if row.name.is_none_or(|name| tables.string(name) != "worker") {
+            continue;
+        }
+        let object = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), thread.object);
+        let number = said(&heap, heap.field_column(&object, &FieldPath::named("tid"), &Silent).expect("a heap")[0]);
+        let frames = heap.frames(&threads, thread.label, &Silent).expect("frames");
+        let of_work = frames.rows.iter().filter(|frame| tables.string(frame.label).contains(": Workers.work("));
+        let of_work: Vec<u64> = of_work.map(|frame| frame.retained.bytes).collect();
+        let [held] = of_work[..] else { panic!("{of_work:?}") };
+        assert!(thread.retained.bytes >= held, "{thread:?}");
+        found.insert(number, held);
+    }
+    let printed = lines.iter().filter_map(|line| line.split_once(' '));
+    let printed: BTreeMap<&str, u64> =
+        printed.map(|(number, length)| (number, length.parse().expect("a length"))).collect();
+    assert_eq!(printed.len(), 3, "{lines:?}");
+    assert_eq!(found.keys().collect::<Vec<_>>(), printed.keys().collect::<Vec<_>>());
+    for (number, length) in printed {
+        // The array, with its head, and nothing else of that size.
+        assert!((length..length + 1000).contains(&found[number]), "{number}: {found:?}");
+    }
 }

@@ -113,7 +113,7 @@ impl Recorded {
         types
     }
 
-    /// Serial and name of each thread whose roots have its name.
+    /// Serial and name of each thread whose roots have its name alone.
     pub(crate) fn threads(&self) -> Vec<(u64, &str)> {
         let tables = self.recording.tables().expect("tables");
         let threads = barrow_analyzer::Threads::read(&self.recording, SNAPSHOT).expect("threads");

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, ThreadRoots, Threads, nearest, objects,
+    Frames, Heap, Local, ObjectId, Progress, Recording, SnapshotId, Tables, Thread, ThreadRoots, Threads, nearest,
+    objects,
 };
 
 use crate::tables::{self, label, ranking};
@@ -23,6 +24,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// Separates the label of a thread from that of one of its frames.
 const SEPARATOR: &str = ": ";
+/// The maximum number of threads that a message names.
+const MOST_CANDIDATES: usize = 8;
 /// The name of the parts of a thread that are frames.
 const FRAME: &str = "frame";
 
@@ -60,6 +63,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             stack.is_empty() && !are_objects,
             "the stack was not recorded: these are the frames that roots tell of",
         );
+    let sharing = super::threads::sharing(thread, &threads, tables);
+    let answer =
+        answer.note_if(sharing > 0, format!("this is about {sharing} threads, whose roots are not told apart"));
     let answer = answer.with_exactness(frames.are_exact);
     if held.is_empty() {
         return Ok(answer.into());
@@ -70,29 +76,57 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
-/// The thread of this name or number.
+/// The thread of this name, of this number, or with this object.
 fn chosen<'r>(
     name: &str,
     threads: &Threads,
     roots: &'r [ThreadRoots],
     tables: &Tables,
 ) -> Result<&'r ThreadRoots, QueryError> {
-    let is_named = |thread: &&ThreadRoots| {
-        let row = thread.row.map(|row| &threads.rows()[row]);
-        let names = [Some(thread.label), row.and_then(|row| row.name)];
+    let row = |thread: &ThreadRoots| thread.row.map(|row| &threads.rows()[row]);
+    let has_object = |thread: &ThreadRoots| thread.object.is_some_and(|object| format!("@{object}") == name);
+    let has_number = |thread: &ThreadRoots| row(thread).is_some_and(|row| row.id.to_string() == name);
+    let is_called = |thread: &ThreadRoots| {
+        let names = [Some(thread.label), row(thread).and_then(|row| row.name)];
         names.into_iter().flatten().any(|known| tables.string(known) == name)
-            || row.is_some_and(|row| row.id.to_string() == name)
     };
-    let mut named = roots.iter().filter(is_named);
-    match (named.next(), named.next()) {
-        (Some(thread), None) => Ok(thread),
-        (Some(_), Some(_)) => {
-            Err(QueryError::usage("several threads are called so; type the number of one, from `threads`"))
+    let found = |is: &dyn Fn(&ThreadRoots) -> bool| roots.iter().filter(|thread| is(thread)).collect::<Vec<_>>();
+    let ways = [found(&has_object), found(&has_number), found(&is_called)];
+    let named = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    match &named[..] {
+        [thread] => Ok(thread),
+        [] => Err(QueryError::usage(missing(name, threads, roots, tables))),
+        several => {
+            let told = several.iter().take(MOST_CANDIDATES).map(|thread| candidate(thread, row(thread)));
+            let told: Vec<String> = told.collect();
+            let others = several.len() - told.len();
+            let more = if others > 0 { format!(" and {others} more, which `threads` lists") } else { String::new() };
+            let count = several.len();
+            let told = told.join(", ");
+            Err(QueryError::usage(format!("{count} threads are called `{name}`; type the number of one: {told}{more}")))
         }
-        (None, _) => Err(QueryError::usage(match roots.is_empty() {
-            true => "no root of this snapshot belongs to a thread".to_owned(),
-            false => format!("no thread with roots is called `{name}`; `threads` lists them"),
-        })),
+    }
+}
+
+/// Says why no thread was found.
+fn missing(name: &str, threads: &Threads, roots: &[ThreadRoots], tables: &Tables) -> String {
+    let numbered = threads.rows().iter().find(|row| row.id.to_string() == name);
+    let label = numbered.and_then(|row| row.root_label).map(|label| tables.string(label));
+    match label.filter(|label| roots.iter().any(|thread| tables.string(thread.label) == *label)) {
+        _ if roots.is_empty() => "no root of this snapshot belongs to a thread".to_owned(),
+        None => format!("no thread with roots is called `{name}`; `threads` lists them"),
+        Some(label) => {
+            format!("thread {name} has its roots in common with others; `stack {label}` is about all of them")
+        }
+    }
+}
+
+/// The number of a thread and its object, as they are typed.
+fn candidate(thread: &ThreadRoots, row: Option<&Thread>) -> String {
+    let number = row.map(|row| row.id.to_string());
+    match (number, thread.object.map(|object| format!("@{object}"))) {
+        (Some(number), Some(object)) => format!("{number} ({object})"),
+        (number, object) => number.or(object).unwrap_or_else(|| "one without a number".to_owned()),
     }
 }
 

@@ -57,7 +57,24 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let mut rows = rows(&threads, before.as_ref(), &roots);
     rank(&mut rows, order);
     let answer = answer(&heap, &threads, before.as_ref(), &rows, is_exact)?;
+    let answer = shared(&roots, &threads, heap.recording().tables()?).into_iter().fold(answer, Answer::note);
     Ok(more::first_page(ask, answer, ask.page_rows()))
+}
+
+/// The number of threads whose roots these are, if they are those of several.
+pub(super) fn sharing(roots: &ThreadRoots, threads: &Threads, tables: &Tables) -> usize {
+    let label = tables.string(roots.label);
+    let is_labelled = |thread: &&Thread| thread.root_label.is_some_and(|own| tables.string(own) == label);
+    if roots.row.is_some() { 0 } else { threads.rows().iter().filter(is_labelled).count() }
+}
+
+/// A note for each row that is about several threads.
+fn shared(roots: &[ThreadRoots], threads: &Threads, tables: &Tables) -> Vec<String> {
+    let told = roots.iter().filter_map(|one| {
+        let (count, label) = (sharing(one, threads, tables), tables.string(one.label));
+        (count > 0).then(|| format!("roots of {count} threads have the label `{label}`: one row is about all of them"))
+    });
+    told.collect()
 }
 
 /// Reads `[by ORDER]`.

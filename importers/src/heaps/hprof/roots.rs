@@ -1,5 +1,7 @@
 //! The roots, with their categories, threads and frames.
 
+use std::collections::HashMap;
+
 use barrow_writer::{Shard, Snapshot, StringId, ThreadDescription};
 
 use crate::context::Context;
@@ -18,6 +20,8 @@ const MAX_NAME_BYTES: usize = 256;
 #[derive(Debug)]
 struct Thread {
     name: String,
+    /// What the labels of its roots begin with: its name, and its serial too if another thread has that name.
+    label: String,
     /// The serial of its stack trace.
     trace: Option<u32>,
 }
@@ -66,10 +70,22 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
             if let Some(serial) = root.thread {
                 let name = texts.as_ref().and_then(|texts| roots.thread_name(root.object, texts));
                 let name = name.unwrap_or_else(|| format!("{THREAD_OF}{serial}"));
-                roots.threads.insert(serial, Thread { name, trace: root.place });
+                roots.threads.insert(serial, Thread { label: name.clone(), name, trace: root.place });
             }
         }
+        roots.distinguish();
         roots
+    }
+
+    /// Gives threads of equal names labels of their own.
+    fn distinguish(&mut self) {
+        let mut threads_of: HashMap<String, u32> = HashMap::new();
+        for thread in self.threads.values() {
+            *threads_of.entry(thread.name.clone()).or_default() += 1;
+        }
+        for (serial, thread) in self.threads.iter_mut().filter(|(_, thread)| threads_of[&thread.name] > 1) {
+            thread.label = format!("{} ({THREAD_OF}{serial})", thread.name);
+        }
     }
 
     /// Announces the roots. Returns the number of those that lead to nothing in the dump.
@@ -94,8 +110,8 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         let mut threads: Vec<(&u32, &Thread)> = self.threads.iter().collect();
         threads.sort_by_key(|&(serial, _)| serial);
         for (&serial, thread) in threads {
-            let name = Some(&*thread.name);
-            snapshot.thread(&ThreadDescription { name, root_label: name, ..ThreadDescription::new(serial.into()) })?;
+            let (name, root_label) = (Some(&*thread.name), Some(&*thread.label));
+            snapshot.thread(&ThreadDescription { name, root_label, ..ThreadDescription::new(serial.into()) })?;
         }
         Ok(())
     }
@@ -108,7 +124,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         })
     }
 
-    /// The threads by name, each with its stack as text.
+    /// The threads by label, each with its stack as text.
     pub(super) fn stacks(&self) -> Vec<(String, String)> {
         let mut stacks: Vec<(String, String)> = self
             .threads
@@ -116,7 +132,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
             .map(|thread| {
                 let frames = thread.trace.into_iter().flat_map(|trace| self.outline.names.frames::<ID>(trace));
                 let lines: Vec<String> = frames.map(|(_, frame)| frame_text(&self.outline.names, frame)).collect();
-                (format!("{THREAD_OF}{}", thread.name), lines.join("\n"))
+                (format!("{THREAD_OF}{}", thread.label), lines.join("\n"))
             })
             .collect();
         stacks.sort();
@@ -130,7 +146,7 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         Ok(())
     }
 
-    /// The name of a root's thread and, if known, its frame.
+    /// The label of a root's thread and, if known, its frame.
     fn label(&self, root: &Root, context: &Context<'_>) -> Result<Option<StringId>, ImportError> {
         let Some(serial) = root.thread else { return Ok(None) };
         let Some(thread) = self.threads.get(&serial) else { return Ok(None) };
@@ -139,8 +155,8 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         let frame =
             thread.trace.zip(place).and_then(|(trace, place)| self.outline.names.frames::<ID>(trace).nth(place));
         let text = match frame {
-            Some((_, frame)) => format!("{}: {}", thread.name, frame_text(&self.outline.names, frame)),
-            None => thread.name.clone(),
+            Some((_, frame)) => format!("{}: {}", thread.label, frame_text(&self.outline.names, frame)),
+            None => thread.label.clone(),
         };
         context.vocabulary.string(&text).map(Some)
     }
