@@ -7,6 +7,8 @@
 //!   12:00  12:00:30.5                       a time of day
 //! ```
 
+use std::cmp::Ordering;
+
 const DAY_SECONDS: i64 = 86_400;
 const NANOSECONDS: i128 = 1_000_000_000;
 /// Years have four digits, or a sign and up to ten.
@@ -24,7 +26,7 @@ pub struct Moment {
 }
 
 /// What a time counts from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// Midnight.
     OfDay,
@@ -54,6 +56,14 @@ impl Moment {
         };
         let time = start + nanoseconds - i128::from(offset) * NANOSECONDS;
         Some(Moment { first: time, last: time, zone })
+    }
+}
+
+impl Moment {
+    /// The order of two times that count from the same; others are ordered by what they count from.
+    #[must_use]
+    pub fn order(&self, other: &Moment) -> Ordering {
+        (self.zone, self.first, self.last).cmp(&(other.zone, other.first, other.last))
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 pub use path::FieldPath;
 pub(crate) use value_predicate::ValuePredicate;
-pub(crate) use value_predicate::number;
+pub(crate) use value_predicate::{number, shortest};
 
 /// The name of objects that are [`Held::Undefined`].
 const UNDEFINED: &str = "undefined";

@@ -539,3 +539,30 @@ fn threads_of_equal_names_hold_what_each_of_them_printed() {
         assert!((length..length + 1000).contains(&found[number]), "{number}: {found:?}");
     }
 }
+
+/// `Sums` adds floats as doubles, and the bits of 0.1 exactly; which sums 64 bits do not hold follows from its numbers.
+#[test]
+fn sums_and_extremes_are_those_that_the_program_printed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    if !compile("Sums", folder.path()) {
+        return;
+    }
+    let (jvm, lines) = start("Sums", folder.path(), &["-XX:+UseSerialGC"]);
+    let dump = folder.path().join("live.hprof");
+    write_dump(&jvm, &dump);
+    let heap = record_file(&dump, &ImportOptions::default()).expect("a whole dump").into_heap();
+    let orders = select(&heap, "type = \"Sums$Order\"");
+    let printed: BTreeMap<&str, &str> = lines.iter().filter_map(|line| line.split_once(' ')).collect();
+    assert_eq!((orders.len(), printed.len()), (1000, 4), "{lines:?}");
+    for (field, name, is_rounded) in
+        [(".part", "parts", false), (".quarters", "quarters", false), (".tenth", "tenths", true)]
+    {
+        let totals = totals(&heap, &orders, field);
+        let sum: f64 = printed[name].parse().expect("a number");
+        assert_eq!((totals.sum(), totals.is_rounded()), (Some(Number::Real(sum)), is_rounded), "{field}");
+    }
+    let days = totals(&heap, &orders, ".day");
+    let (first, last) = days.first_and_last().expect("days");
+    assert_eq!((format!("{} {}", first.text, last.text).as_str(), days.times()), (printed["days"], 1000));
+    assert_eq!((days.sum(), days.known, days.absent), (None, 0, 0));
+}

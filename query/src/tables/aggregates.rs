@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use barrow_analyzer::{
-    Decimal, FieldPath, Heap, Number, NumberTotals, ObjectId, ObjectSet, Progress, number_order, objects,
+    Decimal, FieldPath, Heap, Number, NumberTotals, ObjectId, ObjectSet, Progress, Time, number_order, objects,
 };
 use barrow_processes::{Attribute, AttributeValue, Classes, ImageId, ProcessTree, Quantity, Values};
 
@@ -263,10 +263,15 @@ impl Aggregates<'_> {
     /// A column for each aggregate.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let column = |aggregate: &Aggregate| {
-            let unit = if aggregate.function == Function::Count { Unit::Count } else { self.totals(aggregate).unit };
+            let totals = self.totals(aggregate);
+            let unit = match aggregate.function {
+                Function::Count => Unit::Count,
+                Function::Min | Function::Max if totals.groups.iter().any(|group| group.times() > 0) => Unit::Text,
+                _ => totals.unit,
+            };
             let column = Column::named(aggregate.key.clone(), unit);
             // What is computed of sizes repeats nothing of the program.
-            if unit == Unit::Number { column } else { column.own_words() }
+            if matches!(unit, Unit::Number | Unit::Text) { column } else { column.own_words() }
         };
         self.aggregates.iter().map(column).collect()
     }
@@ -280,15 +285,24 @@ impl Aggregates<'_> {
     pub(crate) fn compared(&self, aggregate: usize, one: usize, other: usize) -> Ordering {
         match (self.number(aggregate, one), self.number(aggregate, other)) {
             (Some(one), Some(other)) => number_order(&other, &one),
+            (None, None) => match (self.time(aggregate, one), self.time(aggregate, other)) {
+                (Some(one), Some(other)) => other.moment.order(&one.moment),
+                (one, other) => other.is_some().cmp(&one.is_some()),
+            },
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
+    }
+
+    fn time(&self, aggregate: usize, group: usize) -> Option<&Time> {
+        let aggregate = &self.aggregates[aggregate];
+        self.totals(aggregate).time(aggregate.function, group)
     }
 
     fn number(&self, aggregate: usize, group: usize) -> Option<Number> {
         let (aggregate, totals) = (&self.aggregates[aggregate], self.totals(&self.aggregates[aggregate]));
         let of_group = &totals.groups[group];
         match aggregate.function {
-            Function::Count => Some(Number::Whole(of_group.known.into())),
+            Function::Count => Some(Number::Whole((of_group.known + of_group.times()).into())),
             Function::Sum => of_group.sum(),
             Function::Mean => of_group.mean().map(Number::Real),
             Function::Min => of_group.least().cloned(),
@@ -301,13 +315,15 @@ impl Aggregates<'_> {
         self.columns().into_iter().zip(self.cells(0)).fold(answer, |answer, (column, cell)| answer.fact(column, cell))
     }
 
-    /// Adds how many objects have no number that is known.
+    /// Adds how many objects have no number that is known, and what else the numbers do not say.
     pub(crate) fn told(&self, answer: Answer, noun: &str) -> Answer {
-        self.totals.iter().fold(answer, |answer, Totals { operand, is_certain, groups, .. }| {
+        self.totals.iter().fold(answer, |answer, totals| {
+            let Totals { operand, is_certain, groups, .. } = totals;
             let absent: u64 = groups.iter().map(|totals| totals.absent).sum();
             let unknown: u64 = groups.iter().map(|totals| totals.unknown).sum();
             let (absent, unknown) = if *is_certain { (absent + unknown, 0) } else { (absent, unknown) };
             let [none, doubtful] = [absent, unknown].map(|count| units::counted(count, noun));
+            let answer = self.told_of_sums(answer, totals, noun);
             let answer = answer.note_if(absent > 0, format!("`{operand}` does not include {none} that have no number"));
             match unknown {
                 0 => answer,
@@ -318,13 +334,59 @@ impl Aggregates<'_> {
             }
         })
     }
+
+    /// Adds which sums are rounded, and what is not done with dates and times.
+    fn told_of_sums(&self, answer: Answer, Totals { operand, groups, .. }: &Totals, noun: &str) -> Answer {
+        let is_shown = |functions: &[Function]| {
+            let of_operand = |one: &&Aggregate| one.operand.as_deref().unwrap_or_default() == operand;
+            self.aggregates.iter().filter(of_operand).any(|one| functions.contains(&one.function))
+        };
+        let has_sums = is_shown(&[Function::Sum, Function::Mean]);
+        let times: u64 = groups.iter().map(NumberTotals::times).sum();
+        let of_times = groups.iter().filter(|group| group.first_and_last().is_none());
+        let without_order: u64 = of_times.map(NumberTotals::times).sum();
+        let [told, unordered] = [times, without_order].map(|count| units::counted(count, noun));
+        let answer = answer
+            .note_if(
+                has_sums && times > 0,
+                format!("`{operand}` of {told} is a date or a time: these have `min` and `max`, but no sum"),
+            )
+            .note_if(
+                is_shown(&[Function::Min, Function::Max]) && without_order > 0,
+                format!(
+                    "`min` and `max` of `{operand}` do not include dates and times of {unordered}: these have no common \
+                     order with numbers, and those with a zone none with others"
+                ),
+            );
+        if !has_sums || !groups.iter().any(NumberTotals::is_rounded) {
+            return answer;
+        }
+        let note = format!("sum and mean of `{operand}` are rounded to 64 binary bits");
+        match answer.exactness {
+            None | Some("exact") => answer.inexact("rounded", &note),
+            Some(_) => answer.note(note),
+        }
+    }
 }
 
 impl Totals {
+    /// The time that a function has in a group without numbers.
+    fn time(&self, function: Function, group: usize) -> Option<&Time> {
+        let (first, last) = self.groups[group].first_and_last()?;
+        match function {
+            Function::Min => Some(first),
+            Function::Max => Some(last),
+            Function::Count | Function::Sum | Function::Mean => None,
+        }
+    }
+
     fn cell(&self, function: Function, group: usize) -> Value {
         let (totals, unit) = (&self.groups[group], self.unit);
+        if let Some(time) = self.time(function, group) {
+            return Value::Line(time.text.clone());
+        }
         match function {
-            Function::Count => totals.known.into(),
+            Function::Count => (totals.known + totals.times()).into(),
             Function::Sum => totals.sum().map(|sum| cell(&sum, unit)).into(),
             Function::Min => totals.least().map(|number| cell(number, unit)).into(),
             Function::Max => totals.greatest().map(|number| cell(number, unit)).into(),

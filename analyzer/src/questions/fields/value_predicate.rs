@@ -79,10 +79,15 @@ pub(crate) fn number(value: Value) -> Option<Number> {
         Value::Signed(value) => Number::Whole(value.into()),
         Value::Character(value) => Number::Whole(value.into()),
         // Through its decimal form, so that the float 0.1 equals the typed 0.1.
-        Value::Float(value) => Number::Real(value.to_string().parse().unwrap_or(f64::NAN)),
+        Value::Float(value) => Number::Real(shortest(value)),
         Value::Double(value) => Number::Real(value),
         Value::Boolean(_) | Value::Text(_) => return None,
     })
+}
+
+/// A number of 32 bits with the value of its shortest decimal form.
+pub(crate) fn shortest(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
 }
 
 /// A test of what fields hold, with its answer for every object.
