@@ -92,6 +92,8 @@ pub struct Heap {
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
     class_names: Lazy<HashMap<ObjectId, StringId>>,
+    /// The objects that represent a value that was not recorded.
+    pub(crate) unrecorded: Lazy<ObjectSet>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
     /// The reason why columns could not be written to the index file.
@@ -206,6 +208,7 @@ impl Heap {
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
             class_names: Lazy::default(),
+            unrecorded: Lazy::default(),
             besides: Lazy::default(),
             unkept: Mutex::new(None),
         }

@@ -30,6 +30,8 @@ impl TextTest {
 pub enum Pattern {
     /// This text.
     Exact(String),
+    /// The text of a glob pattern without `*` and `?`: this one.
+    Word(String),
     /// Every text that contains a match.
     Regex(Regex),
     /// Every text with this number of characters.
@@ -41,7 +43,7 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         match self {
-            Pattern::Exact(exact) => text == exact,
+            Pattern::Exact(exact) | Pattern::Word(exact) => text == exact,
             Pattern::Regex(regex) => regex.is_match(text),
             Pattern::Length(range) => range.contains(text.chars().count() as u64),
         }
@@ -54,7 +56,11 @@ impl Pattern {
 
     /// The glob pattern.
     pub(crate) fn glob(pattern: &str) -> Result<Self, String> {
-        Pattern::regex(&glob(pattern))
+        if pattern.contains(['*', '?']) {
+            Pattern::regex(&glob(pattern))
+        } else {
+            Ok(Pattern::Word(pattern.to_owned()))
+        }
     }
 }
 

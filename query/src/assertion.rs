@@ -153,13 +153,11 @@ impl Assertion {
         }
     }
 
-    /// The names of types in it that no type of these tables has.
-    fn unknown_types(&self, tables: &barrow_analyzer::Tables) -> Vec<&str> {
+    /// The expression that the objects match that it is about.
+    fn expression(&self) -> Option<&barrow_analyzer::Expression> {
         match &self.claim {
-            Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => {
-                objects.expression.unknown_types(tables)
-            }
-            _ => Vec::new(),
+            Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => Some(&objects.expression),
+            _ => None,
         }
     }
 }

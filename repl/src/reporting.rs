@@ -47,6 +47,9 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
     if let Some(sentence) = terminal.session.index_problem() {
         crate::complaint::complain(&sentence);
     }
+    for line in &made.broken {
+        crate::complaint::complain(line);
+    }
     let damaged = terminal.session.file().is_some_and(|file| file.damage.is_some());
     Ok(exit_code(damaged, &Answer { outcome: made.outcome, ..Answer::default() }))
 }

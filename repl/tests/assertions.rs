@@ -237,6 +237,44 @@ fn machines_get_json_and_junit() {
     assert!(xml.contains("<system-out>this recording knows no type &quot;X&quot;"), "{xml}");
 }
 
+/// The page has the verdicts as well, but a log of CI has only the standard error.
+#[test]
+fn a_report_says_what_is_false_in_the_words_of_assert() {
+    let series = series(&[10, 20, 30]);
+    let page = series.folder.path().join("heap.html").display().to_string();
+    let asserted = ["count(type = \"List\") < 5", "count(type = \"Leaf\") > 5", "growth(count type = List) <= 0"];
+    let flags = asserted.iter().flat_map(|one| ["--assert", one]);
+    let words: Vec<&str> = ["report", &series.path, "--no-index", "-o", &page].into_iter().chain(flags).collect();
+    let report = run(&words);
+    assert_eq!(report.code, 1, "{}", report.stderr);
+    let told: Vec<&str> = report.stderr.lines().collect();
+    assert_eq!(told.len(), 2, "{}", report.stderr);
+    assert!(told[0].starts_with("barrow: FALSE: count(type = \"List\") < 5: "), "{}", told[0]);
+    assert!(told[1].starts_with("barrow: undecided: growth(count type = List) <= 0: "), "{}", told[1]);
+    // `assert` gives the same reasons, each in a line of its own.
+    let judged = series.assert(&asserted);
+    for line in told {
+        let (_, why) = line.rsplit_once(": ").expect("a reason");
+        assert!(judged.stdout.contains(why), "{why}: {}", judged.stdout);
+    }
+    let held = run(&["report", &series.path, "--no-index", "--force", "-o", &page, "--assert", asserted[1]]);
+    assert_eq!((held.code, held.stderr.as_str()), (0, ""));
+}
+
+/// A pattern without `*` matches whole names, and says so where that was hardly meant.
+#[test]
+fn a_part_of_a_name_of_types_is_told() {
+    let series = series(&[10]);
+    let note = "matches whole names, and no type has this one; `~ *Lis*` matches List";
+    let asserted = series.assert(&["count(type ~ Lis) = 0"]);
+    assert!(asserted.code == 0 && asserted.stdout.contains(note), "{}", asserted.stdout);
+    let count = |expression: &str| run(&["count", &series.path, "--no-index", expression]).stdout;
+    assert!(count("type ~ Lis").contains(note), "{}", count("type ~ Lis"));
+    for expression in ["type ~ List", "type ~ Lis*", "type ~ Zebra", "type ~ /Lis/"] {
+        assert!(!count(expression).contains("matches whole names"), "{}", count(expression));
+    }
+}
+
 #[test]
 fn the_prompt_and_dumps_know_it_too() {
     let recording = recording();

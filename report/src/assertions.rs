@@ -35,6 +35,17 @@ pub(crate) fn draw(html: &mut Html, answer: &Answer) {
     });
 }
 
+/// A sentence for each assertion that does not hold or is undecided.
+pub(crate) fn broken(answer: &Answer) -> Vec<String> {
+    let Some(rows) = Rows::of(answer, "assertions") else { return Vec::new() };
+    let told = (0..rows.len()).filter(|&row| rows.text(row, "result") != "holds").map(|row| {
+        let [result, assertion] = ["result", "assertion"].map(|key| rows.text(row, key));
+        let why = ["false_because", "undecided_because"].map(|key| rows.text(row, key)).concat();
+        format!("{result}: {assertion}: {why}")
+    });
+    told.collect()
+}
+
 /// A number with its unit of the answer, such as bytes.
 fn measure(rows: Rows<'_>, row: usize, key: &str) -> String {
     use barrow_query::answer::{Unit, units};

@@ -44,6 +44,8 @@ pub struct Report {
     pub html: Vec<u8>,
     /// The outcome of the assertions.
     pub outcome: Outcome,
+    /// A sentence for each assertion that does not hold or is undecided.
+    pub broken: Vec<String>,
 }
 
 /// Makes a report about the file that is open in a session. The same file gives the same bytes.
@@ -57,8 +59,10 @@ pub fn make(session: &mut Session, options: &Options) -> Result<Report, QueryErr
     loop {
         let html = answers.html(options, detail);
         if html.len() as u64 <= options.most_bytes {
-            let outcome = answers.asserted.as_ref().map_or(Outcome::Answered, |answer| answer.outcome);
-            return Ok(Report { html: html.into_bytes(), outcome });
+            let asserted = answers.asserted.as_ref();
+            let outcome = asserted.map_or(Outcome::Answered, |answer| answer.outcome);
+            let broken = asserted.map(assertions::broken).unwrap_or_default();
+            return Ok(Report { html: html.into_bytes(), outcome, broken });
         }
         detail = detail.less().ok_or_else(|| {
             let least = units::size(html.len() as u64);

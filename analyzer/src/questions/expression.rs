@@ -88,6 +88,12 @@ impl Expression {
         unknown.map(|(name, _)| name).collect()
     }
 
+    /// The patterns without `*` and `?` that it compares type names with: each matches one name.
+    #[must_use]
+    pub fn type_words(&self) -> Vec<&str> {
+        terms::type_words(&self.node)
+    }
+
     /// Returns whether it compares the bases of types.
     #[must_use]
     pub fn asks_for_bases(&self) -> bool {
@@ -124,6 +130,15 @@ impl Expression {
     #[must_use]
     pub fn measured_paths(&self) -> Vec<&FieldPath> {
         self.paths(|_, test| matches!(test, FieldTest::Number(_) | FieldTest::Time(..)))
+    }
+
+    /// The paths in it that lead to what is compared with a value, each once.
+    #[must_use]
+    pub fn compared_paths(&self) -> Vec<&FieldPath> {
+        let is_compared = |test: &FieldTest| {
+            matches!(test, FieldTest::Text(_) | FieldTest::Number(_) | FieldTest::Time(..) | FieldTest::Boolean(_))
+        };
+        self.paths(|_, test| is_compared(test))
     }
 
     /// Returns whether a time without a zone is compared.

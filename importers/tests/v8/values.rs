@@ -2,7 +2,7 @@
 
 use crate::dump::{Dump, VERSIONS, Version};
 use crate::recorded::{Recorded, record, record_contents, record_file};
-use barrow_analyzer::{Entry, EntryKey, Expression, FieldValue, Held, ObjectId, Silent};
+use barrow_analyzer::{Entry, EntryKey, Expression, FieldPath, FieldValue, Held, ObjectId, Silent};
 use barrow_importers::Contents;
 use barrow_testdata::Random;
 use std::fs;
@@ -431,6 +431,28 @@ fn texts_that_a_dump_lacks_are_counted_and_not_empty() {
     assert_eq!((unknown, texts.shortened), (vec![("(sliced string)", 2)], 1));
     let empty = texts.found.iter().filter(|of| tables.string(of.text).is_empty());
     assert_eq!(empty.map(|of| of.objects).sum::<u64>(), 1);
+}
+
+/// V8 stores the result of `slice` as a part of the whole from 13 characters on, and copies a shorter one.
+const SLICES: &str = r#"
+const whole = "0123456789".repeat(100);
+class Slice { constructor(sub) { this.sub = sub; } }
+const flat = whole.slice(0);
+const slices = Array.from({ length: 40 }, (_, at) => new Slice(flat.slice(at, at + 50)));
+const copies = Array.from({ length: 7 }, (_, at) => new Slice(`short ${at}`));
+require("v8").writeHeapSnapshot(process.argv[1]);
+console.log(`${slices.length} ${copies.length}`);
+"#;
+
+#[test]
+fn texts_of_slices_are_unknown_where_fields_hold_them() {
+    let Some((recorded, printed)) = run(SLICES) else { return };
+    let heap = recorded.heap();
+    let path = FieldPath::parse(".sub").expect("a path");
+    let short = Expression::parse("type = Slice and .sub ~ short*").expect("an expression");
+    let short = heap.select(&[], &short, &Silent).expect("a heap").0.len();
+    let unknown = heap.unrecorded_under(&path, &Silent).expect("a heap");
+    assert_eq!(format!("{unknown} {short}"), printed.trim());
 }
 
 /// Allocates objects before the tracking of allocations begins, after the first sample, and later.

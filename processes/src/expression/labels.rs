@@ -24,7 +24,7 @@ pub struct StrangeLabel<'e> {
 pub(super) fn schema_of(test: &TextTest, classes: &Classes) -> usize {
     match &test.pattern {
         Pattern::Exact(label) => schema_with(label, classes).unwrap_or(0),
-        Pattern::Regex(_) | Pattern::Length(_) => 0,
+        Pattern::Word(_) | Pattern::Regex(_) | Pattern::Length(_) => 0,
     }
 }
 

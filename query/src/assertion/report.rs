@@ -28,8 +28,11 @@ impl Judged {
         let judgement = judge.judge(state, assertion)?;
         let recording = state.recording()?;
         let tables = recording.tables()?;
-        let mut notes: Vec<String> =
-            assertion.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)).collect();
+        let mut notes = Vec::new();
+        if let Some(expression) = assertion.expression() {
+            notes.extend(expression.unknown_types(tables).into_iter().map(|name| names::unknown_type(name, tables)));
+            notes.extend(names::partial_names(expression, tables));
+        }
         notes.extend(judgement.notes.iter().cloned());
         if !judgement.is_exact {
             notes.push(INEXACT.to_owned());
@@ -103,6 +106,7 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         Column::number("limit_text").called("limit").for_people() => is_decided.then(|| unit.text(*limit)),
         Column::text("unit").for_machines() => unit.name(),
         Column::text("undecided_because").for_machines() => one.undecided_because(),
+        Column::text("false_because").for_machines() => (*verdict == Verdict::Fails).then(|| one.figures()),
         Column::text("verdict").for_machines() => *said,
         Column::nested("witness").for_machines()
             => witness.as_ref().map(|witness| Value::Record(witness.fields.clone())),

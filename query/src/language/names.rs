@@ -1,6 +1,6 @@
 //! Matches words with names by prefix, and finds the type that a misspelt name probably meant.
 
-use barrow_analyzer::{Tables, TypeId, nearest};
+use barrow_analyzer::{Expression, Tables, TypeId, nearest};
 
 /// The names that a word may stand for.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +51,19 @@ pub(crate) fn unknown_type(name: &str, tables: &Tables) -> String {
     let near = titled.or_else(|| nearest_type(name, tables));
     let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
     format!("this recording knows no type \"{name}\", so no object is one{near}")
+}
+
+/// A note for each pattern without `*` and `?` that is no type's name, but a part of one.
+pub(crate) fn partial_names<'t>(expression: &'t Expression, tables: &'t Tables) -> impl Iterator<Item = String> + 't {
+    let words = expression.type_words().into_iter().filter(|word| !tables.has_titled_type(word) && !word.is_empty());
+    words.filter_map(|word| {
+        let mut names: Vec<&str> = types(tables).filter(|name| name.contains(word)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let (first, others) = names.split_first()?;
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        Some(format!("`~ {word}` matches whole names, and no type has this one; `~ *{word}*` matches {first}{more}"))
+    })
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ pub(crate) fn with_exactness(
 }
 
 /// Adds a note if the recording lacks the texts, numbers, dates, interfaces, superclasses or keys that the expression
-/// tests.
+/// tests, or types of a whole name that it tests.
 pub(crate) fn with_gaps(answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
     with_gaps_of(answer, state, &*state.recording()?, || state.heap(state.snapshot()?), expression)
 }
@@ -194,7 +194,8 @@ pub(crate) fn with_gaps_of(
     heap: impl Fn() -> Result<Arc<Heap>, QueryError>,
     expression: &Expression,
 ) -> Result<Answer, QueryError> {
-    if expression.asks_for_texts() && !recording.has_contents()? {
+    let has_contents = recording.has_contents()?;
+    if expression.asks_for_texts() && !has_contents {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
     for path in expression.keyed_paths() {
@@ -214,8 +215,18 @@ pub(crate) fn with_gaps_of(
             answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
         }
     }
+    // Without contents no text is known, which is told elsewhere.
+    for path in expression.compared_paths().into_iter().filter(|_| has_contents) {
+        let objects = heap()?.unrecorded_under(path, &state.meter())?;
+        if objects > 0 {
+            let objects = units::counted(objects, "object");
+            let note = format!("of {objects} it was not recorded what `{path}` says: no comparison holds there");
+            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
+        }
+    }
     answer = answer.note_if(expression.assumes_utc(), IN_UTC);
     let tables = recording.tables()?;
+    answer = names::partial_names(expression, tables).fold(answer, Answer::note);
     if tables.has_type(OBJECT_OF_JVM) && !expression.interfaces(tables).is_empty() {
         answer = answer.inexact("as far as interfaces are known", OF_INTERFACES);
     } else if expression.asks_for_bases() && !tables.has_bases() {

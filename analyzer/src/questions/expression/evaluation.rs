@@ -385,7 +385,7 @@ impl TextComparison {
             let Some(site) = texts.sites.details(id, texts.tables) else { return negated };
             let mut forms = site.title().into_iter().chain(match pattern {
                 Pattern::Exact(_) => site.place(),
-                Pattern::Regex(_) | Pattern::Length(_) => None,
+                Pattern::Word(_) | Pattern::Regex(_) | Pattern::Length(_) => None,
             });
             forms.any(|text| pattern.matches(&text)) != negated
         });

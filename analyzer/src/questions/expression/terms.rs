@@ -52,6 +52,18 @@ pub(super) fn type_names(node: &Node) -> Vec<(&str, bool)> {
     names.collect()
 }
 
+/// The patterns without `*` and `?` that type names are compared with.
+pub(super) fn type_words(node: &Node) -> Vec<&str> {
+    let words = node.terms().into_iter().filter_map(|term| match term {
+        Term::Text(TextComparison {
+            attribute: TextAttribute::Type | TextAttribute::Is,
+            test: TextTest { pattern: Pattern::Word(word), .. },
+        }) => Some(word.as_str()),
+        _ => None,
+    });
+    words.collect()
+}
+
 /// Returns whether the bases of types are compared.
 pub(super) fn asks_for_bases(node: &Node) -> bool {
     let mut terms = node.terms().into_iter();

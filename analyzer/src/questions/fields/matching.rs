@@ -103,6 +103,30 @@ impl Heap {
         Ok(column.iter().filter(|held| held.object().is_some_and(is_unread)).count() as u64)
     }
 
+    /// The number of objects from which a path leads to a text or a value that was not recorded, such as a string that is
+    /// a part of another one in V8.
+    ///
+    /// Time: that of following the path, if it ends with a reference, and once a pass over all objects.
+    ///
+    /// # Errors
+    /// As for [`Heap::select`].
+    pub fn unrecorded_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
+        if let Some(name) = path.steps().len().checked_sub(1).and_then(|last| path.name_at(last))
+            && !NamedField::find(self.recording(), name)?.may_refer()
+        {
+            return Ok(0);
+        }
+        let unknown = self.unrecorded.get_or_compute(|| Ok(self.standing_for(|_| false, progress)?.unknown))?;
+        if unknown.is_empty() {
+            return Ok(0);
+        }
+        let column = self.path_column(&self.starts(path, progress)?, path, progress);
+        let column = column.map_err(|error| path.place(error))?;
+        let nulls = self.nulls(progress)?;
+        let is_unknown = |target: ObjectId| unknown.contains(target) && nulls.held(target).is_none();
+        Ok(column.iter().filter(|held| held.object().is_some_and(is_unknown)).count() as u64)
+    }
+
     /// The objects for which the field at the end of a path without keys passes a test.
     fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
         let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
