@@ -68,6 +68,46 @@ impl Folder {
     }
 }
 
+/// A list of nodes, each with a text of 1,000 letters.
+fn record_list(path: &Path, nodes: u64) -> Result<(), WriterError> {
+    let writer = Writer::create(path, Options::default())?;
+    let kind = writer.kind("object", KindRole::Object)?;
+    let node = writer.declare_type(&TypeDescription::new(kind, "Node"))?;
+    writer.field(node, "next", Encoding::Reference, false)?;
+    let text = writer.field(node, "text", Encoding::Text, false)?;
+    let next = Label::Name(writer.string("next")?);
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
+    let mut shard = snapshot.shard();
+    shard.root(writer.string("global")?, None, 0)?;
+    for id in 0..nodes {
+        shard.object(id, &Object::new(node, 32))?;
+        shard.value(text, Value::Text(writer.string(&"x".repeat(1000))?))?;
+        if id + 1 < nodes {
+            shard.reference(next, StrengthId::STRONG, id + 1)?;
+        }
+    }
+    shard.finish()?;
+    snapshot.commit()?;
+    writer.finish().map(drop)
+}
+
+/// Lines within lines, and what they read, are bounded: memory as well as time.
+#[test]
+fn lines_that_contain_themselves_end() {
+    let folder = Folder::new();
+    record_list(Path::new(&folder.recording), 100_000).unwrap();
+    // As often as a template has room for.
+    let rules = folder.file("rules.toml", &format!("Node = \"{}|{{.text}}\"\n", "{.next}".repeat(60)));
+    let words = ["--no-index", "--max-memory", "200MiB", "--lines", rules.to_str().unwrap()];
+    let run = |expression: &str| folder.run(&[&["count", expression][..], &words].concat());
+    let counted = run("line ~ *…");
+    assert!(counted.code == 0 && counted.stdout.contains("99,9"), "{}{}", counted.stdout, counted.stderr);
+    let line =
+        folder.run(&["list", "1", "id = 0", "of", "line", "--format", "csv", "--lines", rules.to_str().unwrap()]);
+    let line = line.stdout.lines().last().unwrap().to_owned();
+    assert!((4_000..4_200).contains(&line.len()) && line.contains('…'), "{} {line}", line.len());
+}
+
 const RULES: &str = "Key = \"{.name}#{.number}\"\nEntry = \"[{.key}]\"\n";
 
 #[test]

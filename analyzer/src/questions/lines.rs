@@ -37,11 +37,17 @@ use template::{Origin, Template};
 const MOST_TEMPLATES: usize = 64;
 /// The maximum depth of lines within lines: deeper ones are longer than a cell. This is a judgement.
 const MOST_DEPTH: usize = 4;
+/// Ends a text that was cut.
+const MARK: &str = "…";
 /// The maximum length of a line, and of each text in it, in bytes: as much as an answer repeats of a text.
 const MOST_BYTES: usize = 4096;
-/// The number of objects whose lines are in memory at once if not all are kept: at most 512 MB of hostile lines, and
-/// usually some megabytes.
+/// The same of a line of a rule within another line.
+const NESTED_BYTES: usize = 512;
+/// The greatest number of objects whose lines are made at once, and of the first ones.
 const PART_OBJECTS: usize = 1 << 17;
+const FIRST_OBJECTS: usize = 1 << 14;
+/// Bytes of lines that are made at once, if they are as long as those before.
+const PART_BYTES: usize = 32 << 20;
 
 impl Heap {
     /// The line of each object whose type has a template for it, in the order of `ids`, which ascend. `None` without
@@ -53,8 +59,31 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn lines(&self, ids: &[ObjectId], progress: &dyn Progress) -> Result<Vec<Option<String>>> {
-        let lines = self.lines_at(ids, MOST_DEPTH, progress)?;
-        Ok(lines.into_iter().map(|line| line.map(|line| line.text)).collect())
+        let mut texts = Vec::with_capacity(ids.len());
+        self.lines_in_parts(ids, progress, &mut |_, lines| {
+            texts.extend(lines.into_iter().map(|line| line.map(|line| line.text)));
+            Ok(())
+        })?;
+        Ok(texts)
+    }
+
+    /// Makes the lines of objects in parts, so that their number does not decide how much memory those in them take.
+    fn lines_in_parts(
+        &self,
+        ids: &[ObjectId],
+        progress: &dyn Progress,
+        tell: &mut dyn FnMut(&[ObjectId], Vec<Option<Line>>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut rest, mut most) = (ids, FIRST_OBJECTS);
+        while !rest.is_empty() {
+            let (part, later) = rest.split_at(most.min(rest.len()));
+            let lines = self.lines_at(part, MOST_DEPTH, progress)?;
+            let bytes: usize = lines.iter().flatten().map(|line| line.text.len()).sum();
+            most = (PART_BYTES / (bytes / part.len()).max(1)).clamp(1, PART_OBJECTS);
+            tell(part, lines)?;
+            rest = later;
+        }
+        Ok(())
     }
 
     fn lines_at(&self, ids: &[ObjectId], depth: usize, progress: &dyn Progress) -> Result<Vec<Option<Line>>> {
@@ -73,6 +102,7 @@ impl Heap {
         let columns = self.columns_at_once(&asked.collect::<Vec<_>>(), progress)?;
         let texts = self.texts_of(&Held::objects(&columns.concat()), depth, progress)?;
         let (has_numbers, tables) = (!self.recording().has_replaced_numbers()?, self.recording().tables()?);
+        let longest = if depth == MOST_DEPTH { MOST_BYTES } else { NESTED_BYTES };
         let mut columns = columns.into_iter();
         for ((template, of), set) in templates.iter().zip(&sets) {
             let own: Vec<Vec<Held>> = columns.by_ref().take(template.paths().len()).collect();
@@ -84,13 +114,13 @@ impl Heap {
                 let of_row: Vec<Option<&str>> = attributes.iter().map(|column| column[row].as_deref()).collect();
                 let text = |held| match held {
                     Held::Object(id) => texts.text(id, template.origin),
-                    Held::Value(Value::Text(text)) => Some(Line::of_text(&beginning(tables.string(text)))),
+                    Held::Value(Value::Text(text)) => Some(Line::of_text(&beginning(tables.string(text), MOST_BYTES))),
                     _ => None,
                 };
                 let line = template.filled(&held, &of_row, &text, has_numbers).filter(|line| !line.text.is_empty());
                 lines[at] = match template.origin {
                     // The file of rules does not decide what a number is.
-                    Origin::Rules => line.map(|line| Line::of_text(&beginning(&line.text))),
+                    Origin::Rules => line.map(|line| Line::of_text(&beginning(&line.text, longest))),
                     Origin::Recording => line.filter(|line| line.text.len() <= MOST_BYTES),
                 };
             }
@@ -154,8 +184,8 @@ impl Heap {
         let details = objects(self.recording(), self.snapshot(), &set.iter().collect::<Vec<_>>())?;
         let text = |value| match value {
             AttributeValue::None => None,
-            AttributeValue::Name(name) => Some(beginning(&name)),
-            AttributeValue::Text(text) => Some(beginning(text)),
+            AttributeValue::Name(name) => Some(beginning(&name, MOST_BYTES)),
+            AttributeValue::Text(text) => Some(beginning(text, MOST_BYTES)),
             AttributeValue::Line(line) => Some(line),
             AttributeValue::Number(number) => Some(number.to_string()),
             AttributeValue::Address(address) => Some(format!("{address:#x}")),
@@ -212,16 +242,15 @@ impl Heap {
         self.count_line_use();
         let with_template = self.objects_of_types(within, |id| self.line_template(tables, id).is_some(), progress)?;
         let ids: Vec<ObjectId> = with_template.iter().collect();
-        for part in ids.chunks(PART_OBJECTS) {
+        self.lines_in_parts(&ids, progress, &mut |part, lines| {
             let meanings = self.stand_for(&self.set_of(part), progress)?;
-            let lines = self.lines_at(part, MOST_DEPTH, progress)?;
             for ((&object, line), meaning) in part.iter().zip(lines).zip(meanings) {
                 if let Some(line) = line.filter(|_| !matches!(meaning, Held::Value(_))) {
                     tell(object, line);
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The objects whose line passes, within a set or among all; see [`Heap::each_line`].
@@ -270,9 +299,8 @@ impl Heap {
         for (details, meaning) in objects(self.recording(), self.snapshot(), ids)?.into_iter().zip(meanings) {
             let is_class = tables.kind_role(tables.type_kind(details.type_id)) == KindRole::Type;
             let text = match (meaning, details.name) {
-                (Held::Value(Value::Text(text)), _) => Some(Line::of_text(&beginning(tables.string(text)))),
-                (Held::Value(value), _) => Line::of_value(value),
-                (_, Some(name)) if is_class => Some(Line::of_text(&beginning(tables.string(name)))),
+                (Held::Value(value), _) => Some(Known::Value(value)),
+                (_, Some(name)) if is_class => Some(Known::Value(Value::Text(name))),
                 _ => None,
             };
             match text {
@@ -284,7 +312,7 @@ impl Heap {
             let mut others: Vec<ObjectId> = texts.others.keys().copied().collect();
             others.sort_unstable();
             let lines = self.lines_at(&others, below, progress)?;
-            texts.known.extend(others.into_iter().zip(lines).filter_map(|(id, line)| Some((id, line?))));
+            texts.known.extend(others.into_iter().zip(lines).filter_map(|(id, line)| Some((id, Known::Line(line?)))));
         }
         Ok(texts)
     }
@@ -293,32 +321,43 @@ impl Heap {
 /// The texts of objects in the lines of others.
 struct Texts<'h> {
     tables: &'h Tables,
-    known: HashMap<ObjectId, Line>,
+    known: HashMap<ObjectId, Known>,
     /// Objects that represent no value, and are no classes.
     others: HashMap<ObjectId, ObjectDetails>,
+}
+
+/// The text of an object.
+enum Known {
+    /// That of a value.
+    Value(Value),
+    Line(Line),
 }
 
 impl Texts<'_> {
     /// The text of an object. In a rule one without a text has its number and type.
     fn text(&self, id: ObjectId, origin: Origin) -> Option<Line> {
-        let known = self.known.get(&id).cloned();
-        if known.is_some() || origin == Origin::Recording {
-            return known;
+        match self.known.get(&id) {
+            Some(Known::Line(line)) => return Some(line.clone()),
+            Some(&Known::Value(Value::Text(text))) => {
+                return Some(Line::of_text(&beginning(self.tables.string(text), MOST_BYTES)));
+            }
+            Some(&Known::Value(value)) => return Line::of_value(value),
+            None if origin == Origin::Recording => return None,
+            None => {}
         }
         let ObjectDetails { type_id, name, .. } = *self.others.get(&id)?;
         Some(match Held::of_null(self.tables, type_id, name) {
             Some(Held::Undefined) => Line::of_template("undefined"),
             Some(_) => Line::of_template("null"),
-            None => Line::of_text(&beginning(&format!("@{id} {}", self.tables.type_title(type_id)))),
+            None => Line::of_text(&beginning(&format!("@{id} {}", self.tables.type_title(type_id)), MOST_BYTES)),
         })
     }
 }
 
-/// A text, or the beginning of one that is too long for a line, with a mark.
-fn beginning(text: &str) -> String {
-    const MARK: &str = "…";
-    match text.len() {
-        0..=MOST_BYTES => text.to_owned(),
-        _ => format!("{}{MARK}", &text[..text.floor_char_boundary(MOST_BYTES - MARK.len())]),
+/// A text, or the beginning of one of more than `longest` bytes, with a mark.
+fn beginning(text: &str, longest: usize) -> String {
+    match text.len() <= longest {
+        true => text.to_owned(),
+        false => format!("{}{MARK}", &text[..text.floor_char_boundary(longest - MARK.len())]),
     }
 }

@@ -17,14 +17,16 @@
 
 use barrow_format::rows::Value;
 
-use super::Line;
 use super::format::{Format, Operand};
+use super::{Line, MARK};
 use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
 
 /// The maximum length of a template in bytes, number of names in a path, and depth of brackets: a dump may hold any.
 /// This is a judgement.
 const MOST_BYTES: usize = 512;
+/// Bytes of texts after which a line reads no further ones: those in brackets, too, that are left out.
+const MOST_READ: usize = 4 * super::MOST_BYTES;
 const MOST_NAMES: usize = 4;
 const MOST_DEPTH: usize = 3;
 /// The maximum number of steps of a path in a rule.
@@ -123,7 +125,8 @@ impl Template {
     }
 
     /// The line, from the values of the fields and the texts of the attributes. `text` returns the text of an object or a
-    /// string. Replaced numbers are not formatted.
+    /// string. Replaced numbers are not formatted. It reads little more than a line has room for: what follows then is
+    /// left out.
     pub(super) fn filled(
         &self,
         held: &[Held],
@@ -131,7 +134,7 @@ impl Template {
         text: &dyn Fn(Held) -> Option<Line>,
         has_numbers: bool,
     ) -> Option<Line> {
-        let mut filling = Filling { held, attributes, text, has_numbers, origin: self.origin };
+        let mut filling = Filling { held, attributes, text, has_numbers, origin: self.origin, read: 0 };
         filling.all(&self.parts, false).ok()
     }
 }
@@ -319,6 +322,8 @@ struct Filling<'h> {
     text: &'h dyn Fn(Held) -> Option<Line>,
     has_numbers: bool,
     origin: Origin,
+    /// Bytes of texts that were read.
+    read: usize,
 }
 
 impl Filling<'_> {
@@ -333,6 +338,10 @@ impl Filling<'_> {
     fn all(&mut self, parts: &[Segment], in_brackets: bool) -> Result<Line, Gap> {
         let (mut line, mut gap) = (Line::default(), None);
         for part in parts {
+            // Nothing that follows would be seen.
+            if !in_brackets && line.text.len() > super::MOST_BYTES {
+                break;
+            }
             let next = self.held.first().filter(|_| !matches!(part, Segment::Attribute(_))).copied();
             match self.one(part) {
                 Ok(told) if told.text.is_empty() && in_brackets && part.is_value() => {
@@ -357,9 +366,9 @@ impl Filling<'_> {
             Segment::Text(text) => Ok(Line::of_template(text)),
             Segment::Field(_) => match self.next() {
                 Held::Null | Held::Undefined | Held::Missing => Err(Gap::Nothing),
-                Held::Value(value @ Value::Text(_)) => (self.text)(Held::Value(value)).ok_or(Gap::Unknown),
+                Held::Value(value @ Value::Text(_)) => self.text(Held::Value(value)),
                 Held::Value(value) => Line::of_value(value).ok_or(Gap::Unknown),
-                held => (self.text)(held).ok_or(Gap::Unknown),
+                held => self.text(held),
             },
             Segment::Attribute(_) => {
                 let (first, rest) = self.attributes.split_first().unwrap_or((&None, &[]));
@@ -404,9 +413,19 @@ impl Filling<'_> {
         }
     }
 
-    fn operand(&self, held: Held) -> Option<Operand> {
+    /// The text of an object or a string. After too many the rest of a rule's line is not read.
+    fn text(&mut self, held: Held) -> Result<Line, Gap> {
+        if self.read >= MOST_READ {
+            return if self.origin == Origin::Rules { Ok(Line::of_template(MARK)) } else { Err(Gap::Unknown) };
+        }
+        let line = (self.text)(held).ok_or(Gap::Unknown)?;
+        self.read += line.text.len();
+        Ok(line)
+    }
+
+    fn operand(&mut self, held: Held) -> Option<Operand> {
         match held {
-            Held::Value(Value::Text(_)) => (self.text)(held).map(|line| Operand::Text(line.text)),
+            Held::Value(Value::Text(_)) => self.text(held).ok().map(|line| Operand::Text(line.text)),
             held => whole(held).map(Operand::Number),
         }
     }
