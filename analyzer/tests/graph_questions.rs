@@ -288,6 +288,8 @@ fn check_path(graph: &Graph, heap: &Heap, path: &Path, object: ObjectId, weak: b
     let from = path.objects.len() / 2;
     assert_eq!(heap.steps(path, from..path.objects.len()).unwrap(), steps[from..], "{graph:?}");
     assert_eq!(heap.steps(path, from..from).unwrap(), [], "{graph:?}");
+    let several = [from..path.objects.len(), 1..1, 0..from];
+    assert_eq!(heap.steps_of(path, &several).unwrap(), [&steps[from..], &steps[..from]].concat(), "{graph:?}");
     let expected = barrow_analyzer::objects(heap.recording(), SNAPSHOT, &path.objects).unwrap();
     assert!(steps.iter().map(|step| step.object).eq(expected), "{graph:?}");
     let first = steps.first().expect("a path has at least one object");

@@ -160,20 +160,33 @@ impl Heap {
     /// # Panics
     /// If the path has no such steps.
     pub fn steps(&self, path: &Path, range: Range<usize>) -> Result<Vec<Step>> {
-        if range.is_empty() {
-            return Ok(Vec::new());
-        }
+        self.steps_of(path, &[range])
+    }
+
+    /// The steps of a path with positions in several ranges, in the order of these. Each block that holds some of the
+    /// objects is decoded once.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Section`].
+    ///
+    /// # Panics
+    /// If the path has no such steps.
+    pub fn steps_of(&self, path: &Path, ranges: &[Range<usize>]) -> Result<Vec<Step>> {
         let tables = self.recording().tables()?;
-        // The first reference belongs to the step before `range`.
-        let from = range.start.saturating_sub(1);
-        let objects = &path.objects[from..range.end];
-        let next = objects[1..].iter().copied().map(Some).chain([None]);
-        let asked: Vec<(ObjectId, Option<ObjectId>)> = objects.iter().copied().zip(next).collect();
-        let mut steps = Vec::with_capacity(range.len());
+        let mut asked: Vec<(ObjectId, Option<ObjectId>)> = Vec::new();
+        let mut are_wanted = Vec::new();
+        for range in ranges.iter().filter(|range| !range.is_empty()) {
+            // The first reference belongs to the step before the range.
+            let from = range.start.saturating_sub(1);
+            let objects = &path.objects[from..range.end];
+            asked.extend(objects.iter().copied().zip(objects[1..].iter().copied().map(Some).chain([None])));
+            are_wanted.extend((from..range.end).map(|at| at >= range.start));
+        }
+        let mut steps = Vec::with_capacity(asked.len());
         let mut reference = None;
         let found = objects_and_references(self.recording(), self.snapshot(), &asked)?;
-        for (at, ObjectWithReferences { object, references, .. }) in (from..).zip(found) {
-            if at >= range.start {
+        for (is_wanted, ObjectWithReferences { object, references, .. }) in are_wanted.into_iter().zip(found) {
+            if is_wanted {
                 steps.push(Step { object, reference });
             }
             // The strongest reference, if there are several.

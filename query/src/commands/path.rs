@@ -155,31 +155,30 @@ impl Rows {
     fn lines(&self, places: Range<usize>) -> Result<Vec<Line>, QueryError> {
         let (mut lines, mut before) = (Vec::new(), 0);
         for (number, (path, parts)) in (1..).zip(&self.paths) {
+            // The parts in these places, each with the steps that are shown of it.
+            let mut here: Vec<(&Part, Range<usize>)> = Vec::new();
             for part in parts {
                 let end = before + rows_of(part);
-                let here = places.start.max(before)..places.end.min(end);
+                let rows = places.start.max(before)..places.end.min(end);
                 let first = std::mem::replace(&mut before, end);
-                if here.is_empty() {
-                    continue;
-                }
+                here.extend((!rows.is_empty()).then(|| match part {
+                    Part::Steps(steps) => (part, steps.start + rows.start - first..steps.start + rows.end - first),
+                    part => (part, part.shown()),
+                }));
+            }
+            // Read at once: neighbours of the path are in many blocks in turn.
+            let ranges: Vec<Range<usize>> = here.iter().map(|(_, steps)| steps.clone()).collect();
+            let mut read = self.heap.steps_of(path, &ranges)?.into_iter();
+            for (part, steps) in here {
+                let told = read.by_ref().take(steps.len());
                 match part {
-                    Part::Steps(steps) => {
-                        let [start, end] = [here.start, here.end].map(|row| steps.start + row - first);
-                        self.add_steps(&mut lines, number, path, start..end)?;
-                    }
-                    Part::Run(fold) => lines.push(self.run(number, path, *fold)?),
+                    Part::Steps(_) => self.add_steps(&mut lines, number, path, steps.zip(told))?,
+                    Part::Run(fold) => lines.push(self.run(number, path, *fold, told)?),
                     Part::Gap(steps) => {
                         let text = format!("… {} …", units::counted(steps.len() as u64, "more step"));
                         let id = path.objects[steps.end.min(path.objects.len() - 1)];
-                        lines.push(Line {
-                            id,
-                            text,
-                            label: None,
-                            path: None,
-                            step: None,
-                            object: None,
-                            repeated: None,
-                        });
+                        let (label, path, step, object, repeated) = (None, None, None, None, None);
+                        lines.push(Line { id, text, label, path, step, object, repeated });
                     }
                 }
             }
@@ -187,11 +186,17 @@ impl Rows {
         Ok(lines)
     }
 
-    /// The row of steps that repeat.
-    fn run(&self, number: usize, path: &Path, fold: Fold) -> Result<Line, QueryError> {
+    /// The row of steps that repeat, from those of the first round.
+    fn run(
+        &self,
+        number: usize,
+        path: &Path,
+        fold: Fold,
+        steps: impl Iterator<Item = Step>,
+    ) -> Result<Line, QueryError> {
         let tables = self.heap.recording().tables()?;
         let (mut arrows, mut types) = (Vec::new(), Vec::new());
-        for Step { object, reference } in self.heap.steps(path, fold.start..fold.start + fold.period)? {
+        for Step { object, reference } in steps {
             arrows.push(label::arrow(tables, reference));
             types.push(tables.type_title(object.type_id));
         }
@@ -206,12 +211,16 @@ impl Rows {
         })
     }
 
-    fn add_steps(&self, lines: &mut Vec<Line>, number: usize, path: &Path, at: Range<usize>) -> Result<(), QueryError> {
-        if at.is_empty() {
-            return Ok(());
-        }
+    /// Adds the rows of steps with their positions.
+    fn add_steps(
+        &self,
+        lines: &mut Vec<Line>,
+        number: usize,
+        path: &Path,
+        steps: impl Iterator<Item = (usize, Step)>,
+    ) -> Result<(), QueryError> {
         let tables = self.heap.recording().tables()?;
-        for (at, Step { object, reference }) in at.clone().zip(self.heap.steps(path, at)?) {
+        for (at, Step { object, reference }) in steps {
             let (text, label) = match at {
                 0 => {
                     let root = label::root(tables, &path.root);

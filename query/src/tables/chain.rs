@@ -53,17 +53,20 @@ impl Chain {
         let Some(path) = paths.first() else { return Ok(Chain { steps: Vec::new() }) };
         let mut steps = Vec::new();
         let shown = if meter.short_paths { SHOWN_STEPS } else { MOST_STEPS };
-        for part in parts(heap, path, shown)? {
-            let (first, period, times, told) = match part {
-                Part::Steps(range) => (range.start, 1, 1, heap.steps(path, range)?),
-                Part::Run(Fold { start, period, rounds }) => {
-                    (start, period, rounds, heap.steps(path, start..start + period)?)
-                }
+        let parts = parts(heap, path, shown)?;
+        // Read at once: neighbours of the path are in many blocks in turn.
+        let ranges: Vec<Range<usize>> = parts.iter().map(Part::shown).collect();
+        let mut read = heap.steps_of(path, &ranges)?.into_iter();
+        for (part, range) in parts.into_iter().zip(ranges) {
+            let (first, period, times) = match part {
+                Part::Steps(range) => (range.start, 1, 1),
+                Part::Run(Fold { start, period, rounds }) => (start, period, rounds),
                 Part::Gap(range) => {
                     steps.push(Link::gap(range.len(), path));
                     continue;
                 }
             };
+            let told = read.by_ref().take(range.len());
             let link = |(at, Step { object, reference }): (usize, Step)| Link {
                 arrow: match at {
                     0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
@@ -159,6 +162,15 @@ impl Part {
         match self {
             Part::Steps(range) | Part::Gap(range) => range.clone(),
             Part::Run(fold) => fold.steps(),
+        }
+    }
+
+    /// The steps that are shown: those of a run's first round.
+    pub(crate) fn shown(&self) -> Range<usize> {
+        match self {
+            Part::Steps(range) => range.clone(),
+            Part::Run(fold) => fold.start..fold.start + fold.period,
+            Part::Gap(range) => range.start..range.start,
         }
     }
 }
