@@ -116,11 +116,11 @@ fn page(
         Column::text("text") => label::name(tables, group.text),
         Column::text("type").names() => tables.type_title(group.type_id),
         Column::count("objects") => group.objects,
-        Column::bytes("each_bytes") => group.each_bytes,
+        Column::bytes("each_bytes").secondary() => group.each_bytes,
         Column::bytes("wasted_bytes") => group.wasted_bytes,
         Column::text("held_by").for_people() => held_by(tables, holders),
         Column::nested("holders").for_machines() => Value::List(holders.iter().map(|one| holder(tables, one)).collect()),
-        Column::object("example") => group.first.0,
+        Column::object("example").secondary() => group.first.0,
     });
     Ok((table, Listed::of_groups(found, rows)))
 }

@@ -102,7 +102,7 @@ fn table(tables: &Tables, snapshot: SnapshotId, nodes: &[TypeNode], listed: &mut
         Column::bytes("retained_bytes") => node.retained.1,
         Column::share("share") => Value::share(node.retained.1, whole),
         Column::bytes("own_bytes") => node.own_bytes,
-        Column::count("retained_objects").called("retains objects") => node.retained.0,
+        Column::count("retained_objects").called("retains objects").secondary() => node.retained.0,
         Column::text("step").names().for_machines() => word,
         Column::text("roots").for_machines() => roots,
         Column::shown("step", Unit::Text) => {
@@ -113,7 +113,7 @@ fn table(tables: &Tables, snapshot: SnapshotId, nodes: &[TypeNode], listed: &mut
         Column::text("kind").names().secondary() => type_id.map(|id| tables.kind_name(tables.type_kind(id))),
         Column::count("objects").for_machines() => type_id.map(|_| node.objects),
         Column::object("example").called("largest") => node.largest.map(|largest| largest.0),
-        Column::count("left_out").called("smaller steps") => left_out.map(|(count, _)| count),
+        Column::count("left_out").called("smaller steps").secondary() => left_out.map(|(count, _)| count),
         Column::bytes("left_out_bytes").called("they retain").secondary() => left_out.map(|(_, bytes)| bytes),
     })
 }
