@@ -12,7 +12,9 @@
 //! Words with characters that a terminal obeys, or that people do not see, are left out: text that is inserted into a
 //! line is shown.
 
-use barrow_analyzer::{Expression, FieldPath, KindId, Recording, SnapshotId, Tables, Threads, TypeId};
+use std::collections::HashSet;
+
+use barrow_analyzer::{Expression, FieldPath, KindId, KindRole, Recording, SnapshotId, Tables, Threads, TypeId};
 
 use crate::answer::visible;
 use crate::assertion::measure;
@@ -145,8 +147,13 @@ impl Known<'_> {
         let named = if last == first { types_named(before) } else { Vec::new() };
         let Ok(tables) = self.recording.tables() else { return Vec::new() };
         let is_wanted = |id: TypeId| named.is_empty() || named.iter().any(|name| name == tables.type_name(id));
-        let names = self.recording.field_names(is_wanted).unwrap_or_default();
+        // Fields of classes are their static ones: few objects have them.
+        let is_class = |id: TypeId| tables.kind_role(tables.type_kind(id)) == KindRole::Type;
+        let mut names = self.recording.field_names(|id| is_wanted(id) && !is_class(id)).unwrap_or_default();
+        let of_classes = self.recording.field_names(|id| is_wanted(id) && is_class(id)).unwrap_or_default();
         let wanted = word[last + 1..].trim_start_matches('"');
+        let known: HashSet<&str> = names.iter().copied().collect();
+        names.extend(of_classes.into_iter().filter(|name| !known.contains(name)));
         let names = begin(names, wanted).into_iter().filter(|name| is_typed(name)).take(MOST);
         names.map(|name| format!("{}{}", &word[..last], FieldPath::named(name))).collect()
     }
