@@ -65,3 +65,16 @@ fn threads_follow_stack() {
     }
     assert_eq!(offered(&recording, "stack ma"), ["main"]);
 }
+
+/// `coder` is a field of each string of a JVM, `COMPACT_STRINGS` one of their class.
+#[test]
+fn static_fields_come_after_those_of_objects() {
+    let recording = recording("jvm.barrow");
+    let place = |line: &str, field: &str| offered(&recording, line).iter().position(|known| known == field);
+    for before in ["", ".next"] {
+        let line = format!("list all of {before}.co");
+        let [own, of_class] = ["coder", "COMPACT_STRINGS"].map(|name| place(&line, &format!("{before}.{name}")));
+        assert!(own.is_some() && of_class > own, "{line}: {own:?} {of_class:?}");
+    }
+    assert_eq!(place("list type = \"java.lang.String\" of .co", ".COMPACT_STRINGS"), None);
+}
