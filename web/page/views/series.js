@@ -183,7 +183,7 @@ function pathActions(row, table, ctx, where) {
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
   const are = `paths ${objects}`;
   const holders = isAnyPath(steps) ? h('a', { href: ctx.href({ q: are, ...where }), title: `what holds them: ${are}` }, 'holders')
-    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the objects of this path, or to the largest if others have its type', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
+    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the objects of its type, or to the largest on this path if most are on others', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: growth, path: textOf(steps) }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
     h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
@@ -195,13 +195,13 @@ function lastCount(row, table) {
   return counts.findLast((count) => Boolean(count)) ?? numberOf(cellOf(table, row, 'last_objects') ?? { kind: 'none' });
 }
 
-/** Goes to what holds the objects of a path: all of their type if they are all on it, else the largest. @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where */
+/** Goes to what holds the objects of a path: those of their type if most are on it, since these come first then, else the largest. @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where */
 async function goToHolders(steps, count, ctx, { s }) {
   const snapshot = s ?? ctx.snapshot ?? 0;
   const are = objectsOfStep(/** @type {Step} */ (steps.at(-1)));
   try {
     const all = Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
-    if (all === count) return ctx.go({ q: `paths ${are}`, ...(s === undefined ? {} : { s }) });
+    if (count > all / 2) return ctx.go({ q: `paths ${are}`, ...(s === undefined ? {} : { s }) });
     const [table] = (await ctx.ask(`flame ${steps.map(({ text }) => quoted(text)).join(' ')} --cells 1`, { snapshot })).tables;
     ctx.go({ q: `path ${snapshot}:@${cellOf(table, table.rows[0], 'example')?.value} 3`, ...(s === undefined ? {} : { s }) });
   } catch (error) {
