@@ -97,7 +97,7 @@ fn lines_that_contain_themselves_end() {
     let folder = Folder::new();
     record_list(Path::new(&folder.recording), 100_000).unwrap();
     // As often as a template has room for.
-    let rules = folder.file("rules.toml", &format!("Node = \"{}|{{.text}}\"\n", "{.next}".repeat(60)));
+    let rules = folder.file("rules.toml", &format!("Node = \"{} {{.text}}\"\n", "{.next}".repeat(60)));
     let words = ["--no-index", "--max-memory", "200MiB", "--lines", rules.to_str().unwrap()];
     let run = |expression: &str| folder.run(&[&["count", expression][..], &words].concat());
     let counted = run("line ~ *…");
