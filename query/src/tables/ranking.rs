@@ -151,7 +151,7 @@ fn columns(several_kinds: bool, retained: bool) -> Vec<Column> {
     let mut columns = vec![
         Column::rank(),
         Column::text("type").names(),
-        if several_kinds { kind } else { kind.for_machines() },
+        if several_kinds { kind.secondary() } else { kind.for_machines() },
         Column::text("layout").names().secondary(),
         Column::count("objects"),
         Column::bytes("shallow_bytes"),
