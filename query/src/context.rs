@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// Rows between two checks for cancellation: a cancelled question ends within milliseconds.
 const ROWS: usize = 1024;
 /// Bytes of a row of objects. Measured with 540,607 rows.
-const ROW_BYTES: u64 = 600;
+pub(crate) const ROW_BYTES: u64 = 600;
 /// So many rows always fit: 10 MB, less than what is reserved for everything but columns.
 const FEW_ROWS: usize = 1 << 14;
 /// Rows of a page by default: with the facts and notes around them they fit a terminal of 24 rows.

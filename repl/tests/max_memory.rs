@@ -11,7 +11,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use barrow_query::commands::COMMANDS;
-use program::{program, recording, run, testdata};
+use program::{finished, program, recording, run, testdata};
 
 /// The ceiling. Of it 48 MiB are left to all but columns.
 const CEILING_MIB: u64 = 64;
@@ -160,6 +160,38 @@ fn every_verb_keeps_under_the_ceiling_or_says_what_it_needs() {
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(answered * 2 > QUESTIONS.len(), "only {answered} of {} questions were answered", QUESTIONS.len());
+}
+
+/// Under a higher limit more columns are in memory: the advice counts those that were files.
+#[test]
+fn the_limit_that_a_refusal_advises_is_enough() {
+    let mut refused = 0;
+    for words in [
+        &["paths", "all"][..],
+        &["find", "1000000", "all"],
+        &["group", "all", "by", "type", "by", "retained"],
+        &["flame", "--format", "json"],
+    ] {
+        for limit_mib in [1, 40, 50, 53, 56, 64, 72, 90] {
+            let folder = tempfile::tempdir().unwrap();
+            let ask = |limit_mib: u64| {
+                let mut command = program(folder.path());
+                command.args([words[0], &recording()]).args(&words[1..]);
+                command.args(["--no-index", "--max-memory", &format!("{limit_mib}MiB")]);
+                finished(command.output().unwrap())
+            };
+            let first = ask(limit_mib);
+            let Some((_, advice)) = first.stderr.split_once("raise the limit to ") else {
+                assert_eq!(first.code, 0, "{words:?}, {limit_mib} MiB: {}", first.stderr);
+                continue;
+            };
+            refused += 1;
+            let advised_mib = advice.split(' ').next().unwrap().parse().unwrap();
+            let then = ask(advised_mib);
+            assert_eq!(then.code, 0, "{words:?}, {limit_mib} MiB, then {advised_mib}: {}", then.stderr);
+        }
+    }
+    assert!(refused > 10, "{refused}");
 }
 
 /// An import holds little of a dump at once, or what it needs is too much.

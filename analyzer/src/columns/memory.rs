@@ -67,6 +67,8 @@ pub struct Memory(Arc<Account>);
 struct Account {
     limit_bytes: Option<u64>,
     used_bytes: AtomicU64,
+    /// Bytes of columns that are files for want of room. Under a higher limit they are in memory.
+    spilled_bytes: AtomicU64,
     /// For each heap in use, the bytes that long-lived columns leave free for columns that must be resident.
     rooms: Mutex<Vec<u64>>,
     folder: PathBuf,
@@ -114,6 +116,7 @@ impl Memory {
         let account = Account {
             limit_bytes,
             used_bytes: AtomicU64::new(0),
+            spilled_bytes: AtomicU64::new(0),
             rooms: Mutex::default(),
             folder,
             regions: Mutex::new(Vec::new()),
@@ -205,8 +208,28 @@ impl Memory {
         if let Some(charge) = self.charge(bytes, OTHER_BYTES, limit_bytes) {
             return Column::anonymous(length, Some(charge));
         }
-        let needed_bytes = self.0.used_bytes.load(Ordering::Relaxed) + bytes + OTHER_BYTES;
-        Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
+        Err(AnalyzerError::MemoryCeiling { needed_bytes: self.with_columns(bytes), limit_bytes })
+    }
+
+    /// Fails unless `bytes` of columns that must be resident fit beside the columns that there are. They stay free for
+    /// them until the result is dropped.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::MemoryCeiling`].
+    pub(crate) fn require_resident(&self, bytes: u64) -> Result<KeptRoom> {
+        match (self.has_room(bytes), self.0.limit_bytes) {
+            (false, Some(limit_bytes)) => {
+                Err(AnalyzerError::MemoryCeiling { needed_bytes: self.with_columns(bytes), limit_bytes })
+            }
+            _ => Ok(self.keep_room(bytes)),
+        }
+    }
+
+    /// The limit under which `bytes` fit beside the columns that there are. Those in files count, since they are in memory
+    /// under a limit that has room for them.
+    fn with_columns(&self, bytes: u64) -> u64 {
+        let columns = [&self.0.used_bytes, &self.0.spilled_bytes].map(|bytes| bytes.load(Ordering::Relaxed));
+        columns.into_iter().fold(bytes.saturating_add(OTHER_BYTES), u64::saturating_add)
     }
 
     /// Fails unless `bytes` fit under the limit.
@@ -232,6 +255,9 @@ impl Memory {
         if needed_bytes <= limit_bytes.max(OTHER_BYTES) {
             return Ok(());
         }
+        // Under a higher limit columns are in memory that are files now, and an eighth of it may be strings.
+        let needed_bytes = needed_bytes.saturating_add(self.0.spilled_bytes.load(Ordering::Relaxed));
+        let needed_bytes = needed_bytes.saturating_add(needed_bytes / 7);
         Err(AnalyzerError::MemoryCeiling { needed_bytes, limit_bytes })
     }
 
@@ -312,14 +338,22 @@ impl Memory {
         // SAFETY: no other process can open the file, because it has no name. It is as long as the mapping.
         let map = unsafe { MmapOptions::new().len(bytes).map_mut(&spill.file) }
             .map_err(AnalyzerError::io(&self.0.folder, "map a temporary file in"))?;
-        let region = self.region(map.as_ptr() as usize, bytes);
+        let region = self.spilled_region(map.as_ptr() as usize, bytes);
         Ok(Column { length, region: Some(region), map, charge: None, values: PhantomData })
     }
 
     /// Lets the pager release the pages of a mapping until the result is dropped.
     fn region(&self, address: usize, bytes: usize) -> Region {
         self.0.regions.lock().push((address, bytes));
-        Region { account: Arc::clone(&self.0), address }
+        Region { account: Arc::clone(&self.0), address, spilled_bytes: 0 }
+    }
+
+    /// The same for a column that is a file for want of room.
+    fn spilled_region(&self, address: usize, bytes: usize) -> Region {
+        self.0.spilled_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        let mut region = self.region(address, bytes);
+        region.spilled_bytes = bytes as u64;
+        region
     }
 
     /// Lets the pager also release pages of `bytes`, if these are a mapped file. The result must be dropped before
@@ -387,10 +421,12 @@ impl Drop for KeptRoom {
 pub(crate) struct Region {
     account: Arc<Account>,
     address: usize,
+    spilled_bytes: u64,
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
+        self.account.spilled_bytes.fetch_sub(self.spilled_bytes, Ordering::Relaxed);
         let mut regions = self.account.regions.lock();
         if let Some(at) = regions.iter().position(|&(address, _)| address == self.address) {
             regions.swap_remove(at);

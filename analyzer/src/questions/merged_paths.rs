@@ -80,6 +80,9 @@ impl MergedPaths {
     }
 }
 
+/// Bytes of resident columns for each object on the paths: those of [`PathTree`], and one that counts.
+const RESIDENT_BYTES: u64 = 24;
+
 /// The objects of a set that are reachable, and those on their paths.
 struct PathTree {
     ranks: Ranks,
@@ -111,6 +114,8 @@ impl PathTree {
         }
         let ranks = Ranks::of(on_paths);
         let count = ranks.len();
+        // Asked for at once, so that the error tells what all of them need.
+        let _room = memory.require_resident(RESIDENT_BYTES * (count as u64 + 1))?;
         let mut starts: Column<u32> = memory.resident(count + 2)?;
         let mut children: Column<u32> = memory.resident(count)?;
         let mut through: Column<u32> = memory.resident(count)?;

@@ -16,6 +16,7 @@ use crate::answer::{Answer, Column, Value, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
+use crate::context::ROW_BYTES;
 use crate::error::QueryError;
 use crate::language::asked::{self, Asked};
 use crate::language::request::Request;
@@ -35,6 +36,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// The column of retained sizes, which may be lower bounds.
 const RETAINED: &str = "retained_bytes";
+/// Bytes of the details of an object while its row is made.
+const DETAIL_BYTES: u64 = 100;
 /// Objects that are looked at at once while the largest are looked for: 100 bytes each, so 6 MB.
 const PAGE_OBJECTS: usize = 1 << 16;
 
@@ -120,7 +123,7 @@ impl Ranked {
         }
         let page = ListPage::next(ask, rows, self.shown, self.matching);
         let ids = &self.largest[page.rows.clone()];
-        ask.context.require_rows(ids.len())?;
+        ask.context.require_rows_of(ids.len(), ROW_BYTES + DETAIL_BYTES)?;
         let details = objects(heap.recording(), snapshot, ids)?;
         let mut table = found::table(ask, &heap, &details)?;
         let mut column = self.by.column();
@@ -131,7 +134,11 @@ impl Ranked {
             }
             table.columns.push(column);
             let cells = self.by.read(&details, &heap, &ask.meter())?;
-            table.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.push(cell));
+            for (row, cell) in table.rows.iter_mut().zip(cells) {
+                // Otherwise all rows take twice as much.
+                row.reserve_exact(1);
+                row.push(cell);
+            }
         }
         self.shown = page.rows.end;
         let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);

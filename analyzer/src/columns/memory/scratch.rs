@@ -139,7 +139,7 @@ impl Growth {
         // SAFETY: the range is the rest of the column's own mapping, from a multiple of the page size on. Nothing was
         // written there, so the zeros of the file are what it holds already. The file has no name and has that length.
         unsafe { super::map_over(self.address + start, length, &spill)? };
-        self.region = Some(self.memory.region(self.address + start, length));
+        self.region = Some(self.memory.spilled_region(self.address + start, length));
         self.spill = Some((spill, start));
         Ok(())
     }
