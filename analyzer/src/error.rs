@@ -108,7 +108,7 @@ pub enum AnalyzerError {
     /// The answer needs more memory than it may use.
     #[error(
         "this needs about {} MiB of memory, and may use {} MiB; raise the limit to {} MiB",
-        needed_bytes >> 20, limit_bytes >> 20, (needed_bytes >> 20) + 1
+        needed_bytes >> 20, limit_bytes >> 20, (needed_bytes >> 20) + MARGIN_MIB
     )]
     MemoryCeiling {
         /// The memory needed, in bytes.
@@ -165,6 +165,9 @@ pub enum AnalyzerError {
     #[error("stopped")]
     Cancelled,
 }
+
+/// The margin of an advised limit, in MiB: columns grow in steps, and small ones follow that were not yet asked for.
+const MARGIN_MIB: u64 = 5;
 
 fn exceeded(held_bytes: u64, needed_bytes: Option<u64>, limit_bytes: u64) -> String {
     let (held, limit) = (held_bytes >> 20, limit_bytes >> 20);

@@ -49,6 +49,9 @@ const FIRST_OBJECTS: usize = 1 << 14;
 /// Bytes of lines that are made at once, if they are as long as those before.
 const PART_BYTES: usize = 32 << 20;
 
+/// Takes the lines of some objects.
+type TellLines<'t> = dyn FnMut(&[ObjectId], Vec<Option<Line>>) -> Result<()> + 't;
+
 impl Heap {
     /// The line of each object whose type has a template for it, in the order of `ids`, which ascend. `None` without
     /// one, or if the template needs something that is not known, or that is null.
@@ -68,12 +71,7 @@ impl Heap {
     }
 
     /// Makes the lines of objects in parts, so that their number does not decide how much memory those in them take.
-    fn lines_in_parts(
-        &self,
-        ids: &[ObjectId],
-        progress: &dyn Progress,
-        tell: &mut dyn FnMut(&[ObjectId], Vec<Option<Line>>) -> Result<()>,
-    ) -> Result<()> {
+    fn lines_in_parts(&self, ids: &[ObjectId], progress: &dyn Progress, tell: &mut TellLines<'_>) -> Result<()> {
         let (mut rest, mut most) = (ids, FIRST_OBJECTS);
         while !rest.is_empty() {
             let (part, later) = rest.split_at(most.min(rest.len()));
