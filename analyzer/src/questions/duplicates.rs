@@ -33,8 +33,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use barrow_format::{ObjectId, TypeId};
+use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::graph::object_set::ObjectSet;
 use crate::heap::{Heap, QuestionKind};
 use crate::progress::Progress;
 
@@ -136,6 +138,35 @@ impl Heap {
         }
         let mut found: Vec<Duplicates> = by_type.into_values().map(|sum| sum.all).collect();
         found.sort_by_key(|duplicates| (Reverse(duplicates.wasted_bytes), duplicates.type_id));
+        Ok(found)
+    }
+
+    /// The duplicate sets one by one, as [`Heap::duplicates`] finds them, those that waste most first. With `among` only
+    /// sets that have one of these objects.
+    ///
+    /// Time and memory: as for [`Heap::duplicates`]; 4 bytes more for each object, and 56 for each set.
+    ///
+    /// # Errors
+    /// As for [`Heap::duplicates`].
+    pub fn duplicate_groups(&self, among: Option<&ObjectSet>, progress: &dyn Progress) -> Result<DuplicateGroups> {
+        let Sets { records, count, common, arrays, objects } = self.duplicate_sets(true, progress)?;
+        self.memory().require_more(count as u64 * size_of::<DuplicateGroup>() as u64)?;
+        let parts = self.map_sets(&records[..count], &common, progress, |found| found.collect::<Vec<_>>())?;
+        // In the order of their first objects.
+        let mut groups: Vec<DuplicateGroup> = parts.into_iter().flatten().collect();
+        for (array, bytes) in self.with_sizes(arrays, progress)? {
+            if let Ok(at) = groups.binary_search_by_key(&array.first, |group| group.first) {
+                let sum = if array.is_needed { &mut groups[at].each_bytes } else { &mut groups[at].wasted_bytes };
+                *sum = sum.wrapping_add(bytes);
+            }
+        }
+        let (snapshot, snapshot_objects) = (self.snapshot(), self.object_count());
+        let mut found = DuplicateGroups { snapshot, snapshot_objects, groups: Vec::new(), objects };
+        if let Some(among) = among {
+            groups.retain(|group| found.objects(group).any(|object| among.contains(object)));
+        }
+        groups.par_sort_unstable_by_key(|group| (Reverse(group.wasted_bytes), group.first));
+        found.groups = groups;
         Ok(found)
     }
 }

@@ -18,8 +18,7 @@ pub(super) const COMMAND: Command = Command {
 
 /// The most slots that are tried: each takes a replay, and few machines have more processors.
 const MOST_SLOTS: u64 = 128;
-/// A wait for processors of this part of the whole is worth saying: a smaller one changes predictions by less than
-/// they are sure to. This is a judgement.
+/// A wait for processors of this part of the whole is worth saying. This is a judgement.
 const WAITED: f64 = 0.05;
 /// Classes that are listed: those that used most, so the others matter little.
 const MOST_CLASSES: usize = 10;

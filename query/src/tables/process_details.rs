@@ -11,7 +11,7 @@ use crate::error::QueryError;
 const FILE_MEMORY: &str = "file memory";
 /// Ancestors that are listed: builds have fewer, and a chain of forks may have a million.
 const MOST_ANCESTORS: usize = 64;
-/// Children that are listed: `find` has all of them, in pages.
+/// Children that are listed: nobody reads more, and `tree` shows those of a process too. This is a judgement.
 const MOST_CHILDREN: usize = 1000;
 
 /// All about a process.

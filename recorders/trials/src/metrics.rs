@@ -8,6 +8,8 @@ use crate::heap::Counted;
 
 /// The value of a metric in what the system counted of a run.
 type Source = fn(&Waited) -> i64;
+/// The same in the allocations of a run.
+type Count = fn(&Counted) -> u64;
 
 /// Metrics of every run, in the order in which the ledger writes them.
 pub(crate) const RESOURCES: [(MetricDescription<'static>, Source); 6] = [
@@ -20,7 +22,7 @@ pub(crate) const RESOURCES: [(MetricDescription<'static>, Source); 6] = [
 ];
 
 /// Metrics of runs whose allocations are counted, in the order in which the ledger writes them.
-pub(crate) const ALLOCATIONS: [(MetricDescription<'static>, fn(&Counted) -> u64); 4] = [
+pub(crate) const ALLOCATIONS: [(MetricDescription<'static>, Count); 4] = [
     (exact("peak_heap", "bytes"), |counted| counted.peak_bytes),
     (exact("allocated", "bytes"), |counted| counted.allocated_bytes),
     (exact("blocks", ""), |counted| counted.blocks),
