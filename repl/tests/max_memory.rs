@@ -168,8 +168,6 @@ fn the_limit_that_a_refusal_advises_is_enough() {
     let mut refused = 0;
     for words in [
         &["paths", "all"][..],
-        &["diff", "0", "2", "size>0", "by", "path"],
-        &["common", "all"],
         &["find", "1000000", "all"],
         &["group", "all", "by", "type", "by", "retained"],
         &["flame", "--format", "json"],
