@@ -31,20 +31,23 @@ export function changesOf(answer, nodes, above) {
 function stepsOf(answer) {
   const table = answer.tables[answer.tables.length - 1];
   const keys = table?.columns.map((column) => column.key) ?? [];
-  const [shown, change] = ['shown_path', 'retained_bytes_change'].map((key) => keys.indexOf(key));
+  const [shown, changes] = ['shown_path', 'steps_bytes_change'].map((key) => keys.indexOf(key));
   const root = step();
   /** Steps with two paths of the same names, of which nothing is known. @type {Set<Step>} */
   const twice = new Set();
+  const ends = new Set();
   for (const row of table?.rows ?? []) {
-    const names = row[shown].value;
     let at = root;
-    for (const name of names) {
-      let next = at.steps.get(name);
-      if (!next) at.steps.set(name, (next = step()));
+    for (const [number, name] of row[shown].value.entries()) {
+      const next = at.steps.get(name) ?? step();
+      at.steps.set(name, next);
+      const change = row[changes]?.value[number]?.value ?? null;
+      if (change !== null && next.change !== null && next.change !== Number(change)) twice.add(next);
+      if (change !== null) next.change = Number(change);
       at = next;
     }
-    if (at.change !== null) twice.add(at);
-    at.change = Number(row[change]?.value ?? 0);
+    if (ends.has(at)) twice.add(at);
+    ends.add(at);
   }
   for (const one of twice) one.change = null;
   return root;

@@ -109,7 +109,18 @@ fn table(growth: &Growth<'_>, rows: &[usize]) -> Table {
         Column::bytes("retained_bytes_before").called("retained before").secondary() => retained_before,
         Column::bytes("retained_bytes_after").called("after") => retained_after,
         Column::bytes("retained_bytes_change").called("Δ retained") => change(retained_before, retained_after),
+        Column::nested("steps_bytes_change").for_machines() => Value::List(changes_of_steps(growth, node)),
     })
+}
+
+/// What each step of a path retains more than before, from the outermost on; none for what one snapshot does not have.
+fn changes_of_steps(growth: &Growth<'_>, node: usize) -> Vec<Value> {
+    let nodes = std::iter::successors(Some(&growth.nodes()[node]), |node| node.parent.map(|at| &growth.nodes()[at]));
+    let steps = nodes.take_while(|node| node.parent.is_some());
+    let changes = steps.map(|step| change(step.retained_bytes[0], step.retained_bytes[1]).unwrap_or(Value::None));
+    let mut changes: Vec<Value> = changes.collect();
+    changes.reverse();
+    changes
 }
 
 /// The change of a number that both snapshots have.

@@ -4,10 +4,13 @@ import { test } from 'node:test';
 
 import { changesOf } from '../../page/growth_paths.js';
 
+/** Paths with the changes of their last steps; those of the steps above are unknown if they are not given. */
 function diff(paths) {
-  const columns = ['path', 'shown_path', 'retained_bytes_change'].map((key) => ({ key }));
-  const rows = paths.map(([path, change]) => [
-    { kind: 'text', value: path.join(' › ') }, { kind: 'path', value: path }, { kind: 'change', value: change },
+  const columns = ['path', 'shown_path', 'steps_bytes_change'].map((key) => ({ key }));
+  const known = (change) => (change === null ? { kind: 'none' } : { kind: 'change', value: change });
+  const rows = paths.map(([path, ...changes]) => [
+    { kind: 'text', value: path.join(' › ') }, { kind: 'path', value: path },
+    { kind: 'list', value: [...path.slice(changes.length).map(() => null), ...changes].map(known) },
   ]);
   return { tables: [{ columns, rows }] };
 }
@@ -23,6 +26,12 @@ test('objects of one type below each other are one step', () => {
   const answer = diff([[['[thread]', 'Node'], 7], [['[thread]', 'Node', 'Data'], 5]]);
   const nodes = [everything, roots, place(2, 'Node'), place(3, 'Node'), place(4, 'Data'), place(3, 'Data')];
   assert.deepEqual(changesOf(answer, nodes, []), [null, null, 7, 7, 5, 5]);
+});
+
+test('the steps above a path have their own changes', () => {
+  const answer = diff([[['[thread]', 'Node', 'Data'], 8, 9, 5], [['[thread]', 'Node', 'Text'], 8, 9, 4]]);
+  const nodes = [everything, roots, place(2, 'Node'), place(3, 'Data'), place(3, 'Text'), place(3, 'Other')];
+  assert.deepEqual(changesOf(answer, nodes, []), [null, 8, 9, 5, 4, null]);
 });
 
 test('equal names of different kinds are different steps', () => {
