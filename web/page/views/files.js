@@ -49,14 +49,15 @@ function ordered(files, chosen) {
 
 /** @param {ServedFile[]} files @param {Context} ctx @param {() => void} show */
 function table(files, ctx, show) {
-  const head = ['file', 'format', 'size', 'snapshots', 'state'];
+  // What can be done comes before what a narrow screen leaves out.
+  const head = ['file', 'state', 'format', 'size', 'snapshots'];
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
     h('tbody', null, files.map((file) => h('tr', { 'data-file': file.id, 'data-file-state': file.state },
       h('td', null, h('a', { href: ctx.href({ f: file.name, q: '', p: file.state === 'ready' ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
+      h('td', null, stateOf(file, ctx, show)),
       h('td', null, visible(file.format ?? '')), h('td', { class: 'number' }, size(file.bytes)),
-      h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)),
-      h('td', null, stateOf(file, ctx, show)))))));
+      h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)))))));
 }
 
 /** @param {ServedFile} file @param {Context} ctx @param {() => void} show */
