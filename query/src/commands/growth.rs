@@ -56,7 +56,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let paths = units::counted(carried.len() as u64, "path");
         answer = answer.note(format!("{paths} left out: paths below have nine tenths of the growth"));
     }
-    let shown = nodes.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(&node, _)| node);
+    let shown = rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row.deepest);
     answer = type_path::told(answer, &growth, deeper.iter().filter(|is_deeper| **is_deeper).count(), shown);
     if !still.is_empty() {
         let (paths, percent) = (units::counted(still.len() as u64, "path"), (least_share * 20_000.0).round() / 1000.0);

@@ -67,7 +67,8 @@ test('the holders of a path are those of its type if most are on it, else those 
       const [, object] = line.match(/^path 7:@(\d+) 3$/) ?? [];
       const above = answered(LEAK, 'snapshot 7', `idom @${object}`).rows.map((/** @type {any} */ row) => row.type).reverse();
       const found = [...above.filter(Boolean), answered(LEAK, `info 7:@${object}`).type];
-      assert.deepEqual(found, steps.map((/** @type {any} */ step) => step.type).filter(Boolean));
+      const types = steps.map((/** @type {any} */ step) => step.type).filter(Boolean);
+      assert.deepEqual(found.slice(-types.length), types);
     }
     seen.add(isMost);
     await page.goBack();
