@@ -25,7 +25,7 @@ pub(super) struct Sets {
     pub(super) count: usize,
     pub(super) common: Common,
     pub(super) arrays: Vec<TextArray>,
-    /// See [`DuplicateGroups::objects`].
+    /// The objects of all sets, those of a set together and ascending; none unless they are wanted.
     pub(super) objects: Column<u32>,
 }
 
