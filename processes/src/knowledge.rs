@@ -1,15 +1,15 @@
 //! Facts that a recording can state about its processes: its recorder may not have observed all of them.
 //!
 //! ```text
-//!   recorded by            waits   memory kills   failures   starters
-//!   barrow record          yes     yes            yes        yes
-//!   …, by last calls       no      no             at least   yes
-//!   strace                 no      no             yes        yes
-//!   Kleknev                no      no             at least   yes
-//!   barrow-sh              no      no             yes        yes
-//!   Bazel                  no      no             no         no
-//!   ninja                  no      no             no         no
-//!   anything else          if any process has the attribute  yes
+//!   recorded by            waits   memory kills   failures   starters   one command
+//!   barrow record          yes     yes            yes        yes        yes
+//!   …, by last calls       no      no             at least   yes        yes
+//!   strace                 no      no             yes        yes        no
+//!   Kleknev                no      no             at least   yes        no
+//!   barrow-sh              no      no             yes        yes        no
+//!   Bazel                  no      no             no         no         no
+//!   ninja                  no      no             no         no         no
+//!   anything else          if any process has the attribute  yes        no
 //! ```
 
 use barrow_analyzer::Recording;
@@ -29,6 +29,8 @@ pub struct Knowledge {
     pub starters: bool,
     /// Whether a process without a known program has executed none.
     pub(crate) forks: bool,
+    /// Whether all processes descend from the first one: a process of unknown parent is its orphan.
+    pub(crate) one_command: bool,
 }
 
 /// The fact stated by imports whose log has the time of day.
@@ -51,9 +53,16 @@ impl Knowledge {
     pub(crate) fn of_recorder(recording: &Recording) -> Option<Self> {
         let facts = recording.facts().unwrap_or_default();
         let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
-        let all =
-            Knowledge { waits: true, memory_kills: true, failures: true, signals: true, starters: true, forks: true };
-        let of_log = Knowledge { waits: false, memory_kills: false, forks: false, ..all };
+        let all = Knowledge {
+            waits: true,
+            memory_kills: true,
+            failures: true,
+            signals: true,
+            starters: true,
+            forks: true,
+            one_command: true,
+        };
+        let of_log = Knowledge { waits: false, memory_kills: false, forks: false, one_command: false, ..all };
         Some(match by? {
             // The system did not report how processes ended.
             "barrow record" if facts.iter().any(|(key, _)| key == "statuses") => {
@@ -72,6 +81,14 @@ impl Knowledge {
     /// The facts that an unknown recorder observes: it writes an attribute for every process or for none.
     pub(crate) fn of_rows(has_waits: bool, has_memory_kills: bool) -> Self {
         let (waits, memory_kills) = (has_waits, has_memory_kills);
-        Knowledge { waits, memory_kills, failures: true, signals: true, starters: true, forks: false }
+        Knowledge {
+            waits,
+            memory_kills,
+            failures: true,
+            signals: true,
+            starters: true,
+            forks: false,
+            one_command: false,
+        }
     }
 }

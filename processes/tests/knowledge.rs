@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use barrow_analyzer::Recording;
-use barrow_processes::{Expression, ProcessTree};
+use barrow_processes::{Expression, Plan, ProcessTree, Totals};
 use barrow_testdata::Shelf;
 use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription, Writer};
 
@@ -87,4 +87,32 @@ fn what_has_no_program_and_no_parent_is_no_fork() {
     assert_eq!(both(&recorded, "forked"), [vec![0, 1], vec![]]);
     let traced = tree(Some("strace"), &[], [Some(0), Some(0)], &[]);
     assert_eq!(both(&traced, "forked"), [vec![1], vec![]]);
+}
+
+/// Three processes of unknown parent. `barrow record` follows all that one command starts, so two are its orphans; strace
+/// may have been attached to three jobs.
+#[test]
+fn only_a_recorder_of_one_command_has_orphans() {
+    for (by, slots) in [("barrow record", 1), ("strace", 3), ("other", 3)] {
+        let shelf = Shelf::default();
+        let options = Options { threads: 0, ..Options::default() };
+        let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a writer");
+        writer.fact("recorded by", by).expect("a fact");
+        writer.fact("command", "make").expect("a fact");
+        let program = ProgramDescription { arguments: &["cc", "-c", "a.c"], ..ProgramDescription::default() };
+        let begun = (0..3).map(|at| ProcessDescription {
+            time_ns: at,
+            pid: 7 + at as u64,
+            program,
+            ..ProcessDescription::default()
+        });
+        let begun: Vec<_> = begun.map(|begun| writer.begin_process(&begun).expect("a process")).collect();
+        for process in begun.into_iter().rev() {
+            writer.end_process(process, 1_000_000, &ProcessEnd::default()).expect("an end");
+        }
+        writer.finish().expect("a recording");
+        let recording = Arc::new(Recording::from_bytes(shelf.take()).expect("a recording"));
+        let tree = ProcessTree::read(recording).expect("a tree");
+        assert_eq!(Plan::of(&tree, &Totals::of(&tree)).recorded_slots(), slots, "{by}");
+    }
 }

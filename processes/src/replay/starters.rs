@@ -2,6 +2,7 @@
 
 use barrow_analyzer::ProcessId;
 
+use crate::knowledge::Knowledge;
 use crate::tree::ProcessTree;
 
 /// Programs that start as many jobs as they have slots.
@@ -39,8 +40,7 @@ pub(super) struct Starters {
     pub(super) has_cargo: bool,
     /// The end of the last child that each process waited for.
     pub(super) last_child_ns: Vec<Option<i64>>,
-    /// The recorded command, if one was recorded with all that it started: a process of unknown parent is an orphan of
-    /// it.
+    /// The recorded command, if all processes descend from one.
     command: Option<ProcessId>,
     /// Whether there are several roots without such a command: they are the jobs of a scheduler that was not recorded.
     has_many_roots: bool,
@@ -68,9 +68,8 @@ impl Starters {
             }
         }
         let roots = || (0..).map(ProcessId).zip(processes).filter(|(_, process)| process.parent.is_none());
-        let facts = tree.recording().facts().unwrap_or_default();
-        let is_of_a_command = facts.iter().any(|(key, _)| key == "command");
-        let command = roots().min_by_key(|(_, process)| process.began_ns).filter(|_| is_of_a_command);
+        let is_of_one = Knowledge::of_recorder(tree.recording()).is_some_and(|knowledge| knowledge.one_command);
+        let command = roots().min_by_key(|(_, process)| process.began_ns).filter(|_| is_of_one);
         let mut starters = Starters {
             is_scheduler: vec![false; processes.len()],
             has_scheduler: vec![false; processes.len()],
