@@ -144,9 +144,9 @@ impl Threads {
 
 impl Heap {
     /// The roots of each thread of `threads` by label, and those of threads known by their roots only: with a label
-    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and threads that share
-    /// a label are one, see [`ThreadRoots::row`]. The order is that of rows, then of first roots. The flag says whether retained sizes are
-    /// exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
+    /// that starts with `thread `, or in the category `thread`. Threads without roots are omitted, and threads that
+    /// share a label are one, see [`ThreadRoots::row`]. The order is that of rows, then of first roots. The flag says
+    /// whether retained sizes are exact; otherwise they are lower bounds, see [`crate::Dominators::is_exact`].
     ///
     /// Time and memory: those of computing dominators, unless an index file has the answer.
     ///

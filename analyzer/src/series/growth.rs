@@ -273,8 +273,9 @@ impl<'a> Growth<'a> {
         for (place, &entry) in entries.iter().enumerate().filter(|&(place, &entry)| entry != place) {
             let part = std::mem::take(&mut own[place]);
             own[entry].iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
-            deepest[entry] =
-                *[deepest[entry], place].iter().max_by_key(|&&at| self.nodes[large[at]].depth).unwrap_or(&place);
+            if self.nodes[large[place]].depth > self.nodes[large[deepest[entry]]].depth {
+                deepest[entry] = place;
+            }
         }
         let is_entry = |place: &usize| entries[*place] == *place;
         let kept: Vec<usize> = (0..large.len()).filter(is_entry).collect();

@@ -183,7 +183,7 @@ function pathActions(row, table, ctx, where) {
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
   const are = `paths ${objects}`;
   const holders = isAnyPath(steps) ? h('a', { href: ctx.href({ q: are, ...where }), title: `what holds them: ${are}` }, 'holders')
-    : h('button', { type: 'button', class: 'copy', title: 'the paths from roots to the objects of its type, or to the largest on this path if most are on others', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
+    : h('button', { type: 'button', class: 'copy', title: 'what holds the objects of its type, or the largest on this path if most are on others', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: growth, path: textOf(steps) }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
     h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));

@@ -45,8 +45,8 @@ impl Heap {
         Ok(Sets { records, count, common, arrays, objects })
     }
 
-    /// Calls `work` with the duplicate sets whose first objects are in a block, for each block, in their order. `sets` are in
-    /// order of their first objects. The arrays of texts are not part of the sizes yet.
+    /// Calls `work` with the duplicate sets whose first objects are in a block, for each block, in their order. `sets`
+    /// are in order of their first objects. The arrays of texts are not part of the sizes yet.
     pub(super) fn map_sets<T: Send>(
         &self,
         sets: &[Record],
