@@ -7,10 +7,11 @@
 //!   0:00.350 | \=340 ms
 //! ```
 //!
-//! Rows are read once and only running processes are kept, so the memory is proportional to the number of processes
-//! that run at the same time.
+//! Rows are read once, and only running processes and the rows of a second are kept, so the memory is proportional to the
+//! number of processes that run at the same time.
 
 mod columns;
+mod order;
 mod serials;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,6 +24,7 @@ use crate::error::Result;
 use crate::tree::duration;
 
 use columns::Columns;
+use order::TimeOrder;
 use serials::Serials;
 
 /// The attribute with the target that a process builds.
@@ -106,6 +108,7 @@ pub struct Timeline {
     log: ProcessLog,
     /// Rows of the last chunk read.
     rows: std::vec::IntoIter<ProcessRow>,
+    order: TimeOrder,
     running: BTreeMap<ProcessId, Running>,
     serials: Serials,
     columns: Columns,
@@ -136,6 +139,7 @@ impl Timeline {
         Ok(Timeline {
             log: ProcessLog::new(recording)?,
             rows: Vec::new().into_iter(),
+            order: TimeOrder::default(),
             running: BTreeMap::new(),
             serials: Serials::default(),
             columns: Columns::new(columns),
@@ -190,12 +194,15 @@ impl Timeline {
 
     fn next_row(&mut self) -> Result<Option<ProcessRow>> {
         while !self.is_closed {
-            if let Some(row) = self.rows.next() {
+            if let Some(row) = self.order.pop_settled() {
                 return Ok(Some(row));
             }
-            match self.log.next_rows()? {
-                Some(rows) => self.rows = rows.into_iter(),
-                None => break,
+            match self.rows.next() {
+                Some(row) => self.order.push(row),
+                None => match self.log.next_rows()? {
+                    Some(rows) => self.rows = rows.into_iter(),
+                    None => return Ok(self.order.pop()),
+                },
             }
         }
         Ok(None)

@@ -30,16 +30,17 @@ fn errors(from: &Build, to: &Build) -> (f64, f64) {
     (wall_ns / whole_wall_ns(&to.tree) as f64 - 1.0, bytes / measured as f64 - 1.0)
 }
 
-/// Bounds are somewhat above what was found: they notice when the model becomes worse. The memory of short processes is
-/// sampled so rarely that two recordings of the same build differ by half, and that the largest sample is far less than
-/// what they held together: four compilers of 50 MiB at a time were found with 80 MiB.
+/// Bounds are somewhat above what was found: they notice when the model becomes worse. The same builds used 5 to 12 % less
+/// processor time with two slots than with one, which no recording can know of the other. The memory of short processes is
+/// sampled so rarely that two recordings of the same build differ by half.
 #[test]
 fn each_recording_predicts_those_with_other_slots() {
     for (name, slots, most_time, most_memory) in [
         ("cargo", &[1, 2][..], 0.1, 0.2),
-        ("ninja", &[1, 2], 0.03, 0.1),
-        ("autotools", &[1, 2], 0.05, 0.3),
-        ("make", &[1, 2, 4], 0.1, 1.05),
+        ("ninja", &[1, 2], 0.12, 0.15),
+        ("autotools", &[1, 2], 0.16, 0.2),
+        // Four slots are more than the two cores: most jobs waited for one.
+        ("make", &[1, 2, 4], 0.1, 0.3),
     ] {
         let builds: Vec<Build> = slots.iter().map(|slots| build(&format!("{name}-j{slots}"))).collect();
         for (from, j) in builds.iter().zip(slots) {
@@ -58,15 +59,37 @@ fn each_recording_predicts_those_with_other_slots() {
     }
 }
 
+/// Waits for a processor are left out. They make a build longer by no more than their share of a slot, and those for a core
+/// that another job of the build uses are in the replay, too.
 #[test]
-fn a_build_is_replayed_as_it_was() {
-    for name in
-        ["cargo-j1", "cargo-j2", "ninja-j1", "ninja-j2", "make-j1", "make-j2", "make-j4", "autotools-j2", "pytest-n2"]
-    {
-        let Build { tree, as_recorded, .. } = build(name);
-        let error = as_recorded.wall_ns as f64 / whole_wall_ns(&tree) as f64 - 1.0;
-        assert!(error.abs() < 0.01, "{name}: {error}");
+fn a_build_is_replayed_as_it_was_but_for_waits() {
+    for name in [
+        "cargo-j1",
+        "cargo-j2",
+        "ninja-j1",
+        "ninja-j2",
+        "make-j1",
+        "make-j2",
+        "make-j4",
+        "autotools-j1",
+        "autotools-j2",
+        "pytest-n2",
+    ] {
+        let Build { tree, plan, as_recorded } = build(name);
+        let waits = tree.images().iter().filter_map(|image| image.used.waiting_ns).sum::<u64>();
+        let recorded = whole_wall_ns(&tree) as f64;
+        let least = recorded - waits as f64 / plan.recorded_slots() as f64;
+        let replayed = as_recorded.wall_ns as f64;
+        assert!((0.99 * least..1.01 * recorded).contains(&replayed), "{name}: {replayed} of {recorded}");
     }
+}
+
+#[test]
+fn more_slots_than_cores_are_replayed_as_they_were() {
+    let Build { tree, plan, as_recorded } = build("make-j4");
+    assert_eq!(plan.recorded_slots(), 4);
+    let error = as_recorded.wall_ns as f64 / whole_wall_ns(&tree) as f64 - 1.0;
+    assert!(error.abs() < 0.05, "{error}");
 }
 
 #[test]

@@ -70,6 +70,17 @@ fn every_process_begins_and_ends_once_and_no_two_blocks_overlap() {
     }
 }
 
+/// A recorder that hears of processes by notification writes ends and executions behind rows with later times.
+#[test]
+fn events_of_a_recorded_build_are_in_order_of_time() {
+    for name in ["ninja-j2", "make-j4", "cargo-j2", "autotools-j2", "make-j2-loaded"] {
+        let path = barrow_testdata::path(&format!("builds/{name}.barrow"));
+        let events = events(&Arc::new(Recording::open(&path).unwrap()), TimeRange::default(), 400);
+        assert!(events.len() > 200);
+        assert!(events.is_sorted_by_key(|event| event.time_ns), "{name}");
+    }
+}
+
 #[test]
 fn a_part_has_what_runs_at_its_beginning_and_the_events_in_it() {
     for seed in 0..200 {
