@@ -126,11 +126,13 @@ export class SeriesChart {
     const nodes = snapshots.map((snapshot, at) => {
       if (at % step !== 0) return null;
       const x = this.x(at);
-      // The last one ends where the window does.
-      const anchor = rows > 0 && x + TEXTS_APART / 2 > this.width ? 'end' : 'middle';
-      return [String(snapshot), ...(marks?.[at] ?? [])].map((line, row) => svg('text', {
-        x: anchor === 'end' ? this.width - 2 : x, y: HEIGHT - 5 + row * LINE, 'text-anchor': anchor,
-      }, line.length > most ? `${[...line].slice(0, most - 1).join('')}…` : line));
+      return [String(snapshot), ...(marks?.[at] ?? [])].map((line, row) => {
+        const shown = line.length > most ? `${[...line].slice(0, most - 1).join('')}…` : line;
+        // A text that would pass the edge of the window ends or begins there.
+        const half = (shown.length * CHARACTER) / 2;
+        const [anchor, from] = x + half > this.width ? ['end', this.width - 2] : x < half ? ['start', 2] : ['middle', x];
+        return svg('text', { x: from, y: HEIGHT - 5 + row * LINE, 'text-anchor': anchor }, shown);
+      });
     });
     return { nodes: nodes.flat(), height: HEIGHT + rows * LINE };
   }
