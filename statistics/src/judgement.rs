@@ -151,10 +151,12 @@ impl Judgement {
         }
     }
 
-    /// The key to sort a list by: the verdict, whether the rise is even, then [`Judgement::score`].
+    /// The key to sort a list by: the verdict, whether the rise is even, then [`Judgement::score`]. Of too few values for
+    /// a verdict it is the slope.
     #[must_use]
     pub fn rank(&self) -> (u8, f64) {
         let class = match self.verdict {
+            Verdict::TooFew => return (0, self.trend.slope),
             Verdict::Grows => 4,
             Verdict::RisesEachTime if self.is_suspicious => 3,
             Verdict::RisesEachTime => 2,

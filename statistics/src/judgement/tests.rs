@@ -160,6 +160,18 @@ fn the_deepest_path_that_explains_growth_is_reported() {
 }
 
 #[test]
+fn of_few_values_the_slope_is_that_of_all_of_them() {
+    // A pile that rises evenly below one that does not, as in four dumps.
+    let below = vec![1.0, 2.0, 3.0, 4.0];
+    let whole = vec![1.0, 72.0, 101.0, 129.0];
+    let judged = judge_paths(&[None, Some(0)], &[whole, below]);
+    // The median of 71, 50, 42.67, 29, 28.5 and 28.
+    assert_eq!(judged[0].judgement.verdict, Verdict::TooFew);
+    assert!((judged[0].judgement.trend.slope - (29.0 + 128.0 / 3.0) / 2.0).abs() < 1e-9);
+    assert!(judged[0].judgement.rank() > judged[1].judgement.rank());
+}
+
+#[test]
 fn many_siblings_that_grow_are_reported_by_their_parent() {
     let kinds: Vec<Vec<f64>> =
         (1..=5).map(|kind| line(9).iter().map(|value| value * f64::from(kind)).collect()).collect();

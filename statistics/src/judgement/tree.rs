@@ -114,8 +114,10 @@ impl Subtree {
         let rise = Judgement::of(&self.rise);
         let is_carried =
             children.most >= CARRIED * self.amount && children.count > 0 || !self.is_own && children.count < MANY;
-        // Report the judgement of the whole value, unless harmless parts hide the growth of the others.
+        // Report the judgement of the whole value, unless harmless parts hide the growth of the others. Of few values
+        // nothing is known to be harmless.
         let is_alike = all.verdict == rise.verdict && all.is_suspicious == rise.is_suspicious;
+        let is_alike = is_alike || all.verdict == Verdict::TooFew;
         let judgement = if is_alike { all } else { rise };
         PathJudgement { judgement, is_carried }
     }
