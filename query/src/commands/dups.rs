@@ -96,7 +96,7 @@ fn by_group(ask: &Ask, request: &Request) -> Result<Reply, QueryError> {
     answer = answer.note_if(rest > 0, format!("… {}", units::counted(rest, "more group")));
     let all = ask.set_of(snapshot, found.groups.iter().flat_map(|group| found.objects(group)))?;
     let make = move |ask: &Ask, rows: Range<usize>| page(ask, &heap, &found, rows);
-    Ok(OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)?.with_last(all))
+    Ok(OnDemand { answer, count, rows: None, has_pages: true, make: Box::new(make) }.begin(ask)?.with_last(all))
 }
 
 /// A row for each group.

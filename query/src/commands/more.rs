@@ -105,6 +105,8 @@ pub(super) struct OnDemand {
     pub(super) answer: Answer,
     /// Number of rows.
     pub(super) count: usize,
+    /// Number of rows of a page, if the question says.
+    pub(super) rows: Option<usize>,
     /// A terminal gets a page, and the rest with `more`.
     pub(super) has_pages: bool,
     pub(super) make: Make,
@@ -128,8 +130,9 @@ impl OnDemand {
     }
 
     fn piece(self: &Arc<Self>, ask: &Ask, from: usize) -> Result<Reply, QueryError> {
-        let goes_on = ask.view.is_whole || ask.page_rows() == usize::MAX || !self.has_pages;
-        let page = rows_at_once(ask, !goes_on);
+        let is_all = self.rows.is_none() && (ask.page_rows() == usize::MAX || !self.has_pages);
+        let goes_on = ask.view.is_whole || is_all;
+        let page = self.rows.filter(|_| !goes_on).unwrap_or_else(|| rows_at_once(ask, !goes_on));
         let end = self.count.min(from.saturating_add(page));
         let (table, listed) = (self.make)(ask, from..end)?;
         let mut answer = self.answer.clone().table(table);

@@ -70,7 +70,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let rows = Rows::of(heap, paths, ask.context.settings.short_paths)?;
     let count = rows.paths.iter().flat_map(|(_, parts)| parts.iter().map(rows_of)).sum();
     let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.table(ask, places));
-    OnDemand { answer, count, has_pages: false, make }.begin(ask)
+    OnDemand { answer, count, rows: None, has_pages: false, make }.begin(ask)
 }
 
 /// The steps of a path of this length for machines and files, which have all but those in the middle of a very long one.

@@ -141,7 +141,8 @@ fn in_category(
         });
         Ok((table, ids.into_iter().map(|id| (snapshot, id)).collect()))
     };
-    OnDemand { answer: with_exactness(answer, is_exact), count, has_pages: true, make: Box::new(make) }.begin(ask)
+    OnDemand { answer: with_exactness(answer, is_exact), count, rows: None, has_pages: true, make: Box::new(make) }
+        .begin(ask)
 }
 
 fn with_exactness(answer: Answer, is_exact: bool) -> Answer {

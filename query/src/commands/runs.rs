@@ -52,7 +52,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let table = runs::table(&trials, &walls, &chosen[places], || ask.context.check())?;
         Ok((table, Listed::default()))
     };
-    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
+    OnDemand { answer, count, rows: None, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// The fact in which `trial` names runs of which it is not known what they allocated, and why.

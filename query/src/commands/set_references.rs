@@ -13,9 +13,15 @@ use crate::tables::{found, held, label};
 use super::more::{self, OnDemand};
 use super::prelude::*;
 
-/// Returns whether a question is about a set: its first word names no object, or a group of objects.
+/// Returns whether a question is about a set: its first word names no object, or a group of objects, or is a number of rows
+/// before an expression.
 pub(super) fn is_about_set(state: &State, words: &[String]) -> bool {
-    words.first().is_some_and(|word| word.parse::<ObjectName>().is_err() || state.names_group(word))
+    let [first, rest @ ..] = words else { return false };
+    let is_range = |word: &String| word.contains("..") && word.chars().all(|c| c == '.' || c.is_ascii_digit());
+    let begins_expression = rest.first().is_some_and(|next| next != "by" && !is_range(next));
+    first.parse::<ObjectName>().is_err()
+        || state.names_group(first)
+        || first.parse::<usize>().is_ok() && begins_expression
 }
 
 /// The references of the objects that an expression describes, added up by the word after `by`, or else by type.
@@ -58,17 +64,17 @@ fn of_set(
     order: &str,
     rows: Option<usize>,
 ) -> Result<Reply, QueryError> {
-    let rows = rows.unwrap_or_else(|| ask.page_rows());
+    let first = rows.unwrap_or_else(|| ask.page_rows());
     match order {
-        "object" => by_object(ask, heap, set, direction),
+        "object" => by_object(ask, heap, set, direction, rows),
         "field" => {
             let (answer, listed) = by_field(ask, &heap, set, direction)?;
-            Ok(more::first_page(ask, answer, rows).listing(listed))
+            Ok(more::first_page(ask, answer, first).listing(listed))
         }
         _ => {
             let types = heap.references_by_type(set, direction, &ask.meter())?;
             let (table, total, listed) = references::table_by_type(&heap, types)?;
-            Ok(more::first_page(ask, about(&heap, total).table(table), rows).listing(listed))
+            Ok(more::first_page(ask, about(&heap, total).table(table), first).listing(listed))
         }
     }
 }
@@ -93,13 +99,19 @@ fn by_field(ask: &Ask, heap: &Heap, set: &ObjectSet, direction: Direction) -> Re
     Ok((about(heap, total).table(table), listed))
 }
 
-fn by_object(ask: &Ask, heap: Arc<Heap>, set: &ObjectSet, direction: Direction) -> Result<Reply, QueryError> {
+fn by_object(
+    ask: &Ask,
+    heap: Arc<Heap>,
+    set: &ObjectSet,
+    direction: Direction,
+    rows: Option<usize>,
+) -> Result<Reply, QueryError> {
     let found = heap.references_by_object(set, direction, &ask.meter())?;
     let answer = about(&heap, found.iter().map(|one| one.references).sum());
     let answer = answer.fact(Column::count("rows").called("objects at the other end"), found.len());
     let count = found.len();
     let make = move |ask: &Ask, range: Range<usize>| objects_page(ask, &heap, &found[range]);
-    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
+    OnDemand { answer, count, rows, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// A row for each object at the other end of references.

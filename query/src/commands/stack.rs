@@ -73,7 +73,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let names: Vec<Option<String>> = parts.into_iter().map(|part| part.frame).collect();
     let (count, heap, label) = (held.len(), Arc::clone(&heap), label.to_owned());
     let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, (&label, &names), &held[range]);
-    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
+    OnDemand { answer, count, rows: None, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
 /// The thread of this name, of this number, or with this object.

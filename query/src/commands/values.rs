@@ -79,5 +79,5 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         });
         Ok((table, Listed::default()))
     };
-    OnDemand { answer, count, has_pages: true, make: Box::new(make) }.begin(ask)
+    OnDemand { answer, count, rows: None, has_pages: true, make: Box::new(make) }.begin(ask)
 }
