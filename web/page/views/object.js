@@ -265,10 +265,10 @@ class ObjectPane {
     if (!idom) return 'Looking for dominators …';
     const count = rows.filter((row) => this.dominators.has(Number(cellOf(table, row, 'object')?.value ?? -1))).length;
     const isWhole = total <= rows.length && (idom.rows_total ?? 0) <= lastTable(idom).rows.length;
-    if (!isWhole) return 'Steps marked ═▶ dominate it: without one of them it would be freed. The path is so long that others may, too.';
+    if (!isWhole) return 'Steps marked ═▶ dominate it: without any one of them it would be freed. The path is so long that others may, too.';
     return count === 0
       ? 'No object on this path dominates it: it is held in several ways, by roots or by objects together.'
-      : `${grouped(count)} of the ${grouped(rows.length - 1)} steps before it dominate it (═▶): without one of them it would be freed.`;
+      : `${grouped(count)} of the ${grouped(rows.length - 1)} steps before it dominate it (═▶): without any one of them it would be freed.`;
   }
 
   /** @param {Table} table @param {Value[]} row @param {import('../cell.js').CellContext} own @param {Answer} [idom] */
