@@ -23,6 +23,7 @@ mod folded;
 mod groups;
 mod hubs;
 mod largest;
+mod positions;
 mod row_vertices;
 mod semi_nca;
 mod tree;
@@ -330,7 +331,7 @@ impl Dominators {
     }
 
     /// The positions of the dominators of a position, nearest first, up to the top.
-    fn positions_above(&self, position: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn positions_above(&self, position: u32) -> impl Iterator<Item = u32> {
         // Positions decrease at every step, so the walk ends even in a wrong index file.
         let above = |&position: &u32| (position != 0).then(|| self.columns.idom.at(position as usize));
         std::iter::successors(above(&position), above)
@@ -473,6 +474,13 @@ fn bytes_before(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePlace(u32);
 
+impl TreePlace {
+    /// Its number in preorder.
+    pub(crate) fn position(self) -> u32 {
+        self.0
+    }
+}
+
 impl Dominators {
     /// The top of the tree, which dominates everything.
     #[must_use]
@@ -534,11 +542,6 @@ impl Dominators {
             Holder::Everything => self.groups.len() as u64 + 1,
         };
         u64::from(self.columns.extent.at(place.0 as usize)) - groups
-    }
-
-    /// Returns whether anything is below a position.
-    pub(crate) fn has_children(&self, place: TreePlace) -> bool {
-        self.columns.extent.at(place.0 as usize) > 1
     }
 
     /// The children of a position, in the order of the tree.

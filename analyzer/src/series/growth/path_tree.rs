@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::file::tables::Tables;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::type_steps::{Merge, Siblings, TypeStep};
+use crate::questions::type_steps::{Steps, TypeStep};
 use crate::series::kept::parts::SnapshotPart;
 use crate::series::kept::runs::take;
 
@@ -63,16 +63,17 @@ impl PathTree {
     /// As for [`Heap::dominators`].
     pub(super) fn of(heap: &Heap, selected: Selected<'_>, progress: &dyn Progress) -> Result<Self> {
         let dominators = heap.dominators(progress)?;
-        let merge = Merge::of(heap, dominators, progress)?;
+        let mut steps = Steps::of(heap, dominators, dominators.top(), progress)?;
         progress.begin("merging by type", dominators.reachable_count(), "objects");
         let whole_bytes = dominators.reachable_bytes();
         let (least_bytes, wanted): (u64, &PathFilter<'_>) = match selected {
             Selected::All => (0, &|_, _| None),
             Selected::Large(least_bytes, wanted) => (least_bytes(whole_bytes), wanted),
         };
-        let everything = merge.top(dominators.top());
-        let mut walk = Walk { nodes: Vec::new(), merge, least_bytes, wanted };
-        walk.descend(Some(0), 0, everything)?;
+        // The objects of the deepest steps are those directly below each other, too.
+        steps.open(Steps::TOP, MAX_DEPTH as u32 + 1, least_bytes);
+        let mut walk = Walk { nodes: Vec::new(), steps, least_bytes, wanted };
+        walk.descend(Some(0), 0, Steps::TOP)?;
         Ok(PathTree { whole_bytes, is_exact: dominators.is_exact(), nodes: walk.nodes })
     }
 
@@ -164,7 +165,7 @@ fn take_below(bytes: &mut &[u8], count: usize) -> Option<u32> {
 /// A walk down one dominator tree.
 struct Walk<'w> {
     nodes: Vec<PathNode>,
-    merge: Merge<'w>,
+    steps: Steps<'w>,
     /// Paths that retain less are left out, unless they are wanted.
     least_bytes: u64,
     wanted: &'w PathFilter<'w>,
@@ -172,15 +173,17 @@ struct Walk<'w> {
 
 impl Walk<'_> {
     /// Adds a node and the nodes below it. `wanted` is its number if it is wanted.
-    fn descend(&mut self, wanted: Option<usize>, depth: usize, siblings: Siblings) -> Result<()> {
-        let Siblings { step, retained: (held, retained_bytes), .. } = siblings;
-        let (objects, children) = self.merge.below(siblings)?;
+    fn descend(&mut self, wanted: Option<usize>, depth: usize, number: u32) -> Result<()> {
+        let step = self.steps.step(number);
+        let (held, retained_bytes) = self.steps.sums(number).retained;
+        let (objects, children) = self.steps.below(number)?;
         let objects = if matches!(step, TypeStep::Everything | TypeStep::Roots(_)) { held } else { objects };
         let own = self.nodes.len();
         self.nodes.push(PathNode { step, retained_bytes, objects, extent: 1 });
         for child in children.into_iter().filter(|_| depth < MAX_DEPTH) {
-            let wanted = wanted.and_then(|wanted| (self.wanted)(wanted, child.step));
-            if child.retained.1 >= self.least_bytes || wanted.is_some() {
+            let child_step = self.steps.step(child);
+            let wanted = wanted.and_then(|wanted| (self.wanted)(wanted, child_step));
+            if self.steps.sums(child).retained.1 >= self.least_bytes || wanted.is_some() {
                 self.descend(wanted, depth + 1, child)?;
             }
         }
