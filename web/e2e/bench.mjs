@@ -98,24 +98,38 @@ if (Number(shown) < 4) await page.keyboard.press('ArrowRight');
 await complete(page);
 const children = Number(await page.locator(grid).getAttribute('aria-rowcount')) - 2;
 const client = await page.context().newCDPSession(page);
-/** @type {any[]} */
-const events = [];
-client.on('Tracing.dataCollected', ({ value }) => events.push(...value));
-const traced = new Promise((resolve) => { client.once('Tracing.tracingComplete', resolve); });
-await client.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'v8'] } });
 const box = await page.locator(grid).boundingBox();
 await page.mouse.move((box?.x ?? 0) + 100, (box?.y ?? 0) + 200);
-for (let times = 0; times < 150; times += 1) {
-  await page.mouse.wheel(0, 100 + (times % 5) * 200);
-  await new Promise((resolve) => { setTimeout(resolve, 12); });
-}
+const { frames, longest } = await traced(async () => {
+  for (let times = 0; times < 150; times += 1) {
+    await page.mouse.wheel(0, 100 + (times % 5) * 200);
+    await pause(12);
+  }
+});
 const elements = await page.locator(`${grid} [role="row"]`).count();
-await client.send('Tracing.end');
-await traced;
-const { frames, longest } = scripted(events);
 row(`scrolling ${children.toLocaleString('en-US')} rows, script a frame, ms`, frames, '4');
 row('the same, longest task, ms', [longest], '50');
 row('the same, rows in the document', [elements], '100');
+
+/** @param {number} ms */
+function pause(ms) {
+  return new Promise((resolve) => { setTimeout(resolve, ms); });
+}
+
+/** Script between two frames while something is done, and its longest task, in milliseconds. @param {() => Promise<void>} work */
+async function traced(work) {
+  /** @type {any[]} */
+  const events = [];
+  const collect = (/** @type {{value: any[]}} */ { value }) => events.push(...value);
+  client.on('Tracing.dataCollected', collect);
+  const ended = new Promise((resolve) => { client.once('Tracing.tracingComplete', resolve); });
+  await client.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['devtools.timeline', 'disabled-by-default-devtools.timeline', 'v8'] } });
+  await work();
+  await client.send('Tracing.end');
+  await ended;
+  client.off('Tracing.dataCollected', collect);
+  return scripted(events);
+}
 
 /** Script between two frames of the busiest thread, and its longest task, in milliseconds. @param {any[]} all */
 function scripted(all) {
@@ -140,6 +154,38 @@ function scripted(all) {
   const tasks = mine.filter((event) => event.name === 'RunTask' && event.dur > 0).map((event) => event.dur / 1000);
   return { frames: perFrame, longest: Math.max(0, ...tasks) };
 }
+
+// The flame graph: zooming in and out, and a text that is typed.
+await goTo(page, { q: 'flame' });
+await settled(page, 'flame');
+await complete(page);
+row('flame: reply of 2,000 steps, ms', (await asked('flame --cells 2000')).all, '300');
+const cells = page.locator('.flame canvas');
+await cells.focus();
+const zoomed = await traced(async () => {
+  for (let times = 0; times < 40; times += 1) {
+    for (const key of times % 4 < 3 ? ['ArrowDown', 'Enter'] : ['Escape', 'Escape', 'Escape']) {
+      await page.keyboard.press(key);
+      await pause(50);
+    }
+    await complete(page);
+    await cells.focus();
+  }
+});
+row('flame: zooming, script a frame, ms', zoomed.frames, '4');
+row('the same, longest task, ms', [zoomed.longest], '50');
+await goTo(page, { q: 'flame' });
+await settled(page, 'flame');
+await complete(page);
+const typed = await traced(async () => {
+  for (const text of ['string', 'hash', 'node', 'list', 'map', 'object', 'a', 'e']) {
+    await page.getByRole('searchbox', { name: 'highlight' }).pressSequentially(text, { delay: 60 });
+    await pause(300);
+    await page.getByRole('searchbox', { name: 'highlight' }).fill('');
+  }
+});
+row('flame: searching, script a frame, ms', typed.frames, '4');
+row('the same, longest task, ms', [typed.longest], '50');
 
 // The object that retains the most, after a few others were looked at.
 const told = await (await server.get(`/api/ask?f=0&q=${encodeURIComponent('find all by retained 8')}`)).text();
