@@ -63,7 +63,7 @@ impl<'k> Kinds<'k> {
             .map(|id| {
                 let may_represent = tables.kind_role(tables.type_kind(id)) == KindRole::Type;
                 let first = *firsts.entry(TypeIdentity::of(tables, id)).or_insert(id.0);
-                first_type + first | if may_represent { MAY_REPRESENT } else { 0 }
+                (first_type + first) | if may_represent { MAY_REPRESENT } else { 0 }
             })
             .collect();
         let first_class = first_type + of_type.len() as u32;

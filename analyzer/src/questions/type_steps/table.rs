@@ -197,6 +197,6 @@ impl Table {
 #[inline(always)]
 fn hash(parent: u32, kind: u32) -> usize {
     // Multiplied by the golden ratio, the upper bits depend on all bits.
-    let product = (u64::from(parent) << 32 | u64::from(kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (product ^ product >> 32) as usize
+    let product = ((u64::from(parent) << 32) | u64::from(kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product ^ (product >> 32)) as usize
 }
