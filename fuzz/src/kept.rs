@@ -9,7 +9,7 @@ use barrow_repl::Console;
 use byteorder::{ByteOrder, LittleEndian};
 use tempfile::TempDir;
 
-use crate::record_small;
+use super::record_small;
 
 /// Parts of an index file, as `analyzer/src/columns/index_file/section.rs` draws them.
 const HEADER_BYTES: usize = 64;

@@ -1,9 +1,9 @@
 //! What the fuzz targets do with their bytes: any bytes, and every answer must be `Ok` or `Err`.
 //!
 //! ```text
-//!   fuzz_targets/<name>.rs ─┐
-//!                           ├─▶ one function here ─▶ panics if an answer contradicts another
-//!   tests/replay.rs ────────┘
+//!   fuzz_targets/<name>.rs ─────────┐
+//!                                   ├─▶ one function here ─▶ panics if an answer contradicts another
+//!   ../repl/tests/fuzz_corpus.rs ───┘
 //! ```
 
 #![forbid(unsafe_code)]

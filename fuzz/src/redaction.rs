@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use barrow_analyzer::{KindRole, Recording, Silent, SnapshotId, summary, verify, walk};
 use barrow_rewrite::{Key, RedactOptions, audit};
 
-use crate::with_checksums;
+use super::with_checksums;
 
 /// Redacts the bytes as a recording, with every checksum made right first. What is whole stays so, with the same totals
 /// and with the same names equal.
