@@ -118,7 +118,8 @@ pub(crate) fn run(command: &mut Command) -> String {
 }
 
 /// The folder of the libraries, as the sources are now. Cargo does not build them for tests, since no test can
-/// be linked with them: this asks the compiler for them.
+/// be linked with them: this asks the compiler for them. An example makes the features those of the workspace with its
+/// tests, where all but these libraries is built already.
 pub(crate) fn libraries() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -126,7 +127,8 @@ pub(crate) fn libraries() -> &'static Path {
         let test = std::env::current_exe().unwrap();
         let profile = test.ancestors().nth(2).expect("tests are in a folder of their profile").to_path_buf();
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "barrow-capi", "--target-dir"]).arg(profile.parent().unwrap());
+        cargo.args(["build", "--quiet", "--workspace", "--lib", "--example", "sum", "--target-dir"]);
+        cargo.arg(profile.parent().unwrap());
         if profile.ends_with("release") {
             cargo.arg("--release");
         }
