@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, SystemTime};
 
 use barrow_analyzer::{
@@ -128,10 +128,11 @@ struct Kept {
     folder: tempfile::TempDir,
     path: PathBuf,
     expected: String,
-    /// The objects of a shortest path to the fourth object.
-    path_to_far: Vec<ObjectId>,
-    one_by_one: String,
     canopy: Canopy,
+    /// The objects of a shortest path to the fourth object.
+    path_to_far: OnceLock<Vec<ObjectId>>,
+    /// Asked only where it is compared: about 40,000 objects it takes a minute.
+    one_by_one: OnceLock<String>,
     index: Vec<u8>,
 }
 
@@ -166,18 +167,19 @@ impl Kept {
         let expected = computed(&path, SNAPSHOT);
         assert_eq!(answers(&open(&path, &BESIDE), &Silent).unwrap(), expected);
         let index = fs::read(index_of(&path)).unwrap();
-        let path_to_far = path_to_far(&open(&path, &IndexPlace::Nowhere));
-        let one_by_one = one_by_one(&open(&path, &IndexPlace::Nowhere));
         let canopy = open(&path, &BESIDE).kept_canopy().unwrap().expect("it is kept");
-        Kept { folder, path, expected, path_to_far, one_by_one, canopy, index }
+        Kept { folder, path, expected, canopy, path_to_far: OnceLock::new(), one_by_one: OnceLock::new(), index }
     }
 
     /// Replaces the index by these bytes, and checks that no answer is wrong.
     fn assert_right_with(&self, index: &[u8], what: impl Fn() -> String) {
+        let computed = || open(&self.path, &IndexPlace::Nowhere);
+        let expected = self.path_to_far.get_or_init(|| path_to_far(&computed()));
         fs::write(index_of(&self.path), index).unwrap();
-        assert_eq!(path_to_far(&open(&self.path, &BESIDE)), self.path_to_far, "{}", what());
+        assert_eq!(path_to_far(&open(&self.path, &BESIDE)), *expected, "{}", what());
+        let expected = self.one_by_one.get_or_init(|| one_by_one(&computed()));
         fs::write(index_of(&self.path), index).unwrap();
-        assert_eq!(one_by_one(&open(&self.path, &BESIDE)), self.one_by_one, "{}", what());
+        assert_eq!(one_by_one(&open(&self.path, &BESIDE)), *expected, "{}", what());
         fs::write(index_of(&self.path), index).unwrap();
         let canopy = open(&self.path, &BESIDE).kept_canopy().unwrap();
         assert!(canopy.is_none_or(|canopy| canopy == self.canopy), "{}", what());
@@ -378,7 +380,7 @@ fn an_index_cut_anywhere() {
 }
 
 #[test]
-fn every_flipped_bit() {
+fn a_flipped_bit_of_every_byte() {
     const THREADS: usize = 2;
     std::thread::scope(|scope| {
         for first in 0..THREADS {
@@ -387,9 +389,21 @@ fn every_flipped_bit() {
     });
 }
 
+/// Each bit of the header and of the heads of sections, some of which no checksum covers. Of each other byte one bit: a
+/// CRC differs for any of them.
+fn bits_to_flip(index: &[u8]) -> Vec<usize> {
+    let mut is_head = vec![false; index.len()];
+    let mut at = 0;
+    while at < index.len() {
+        is_head[at..at + HEADER_BYTES].fill(true);
+        at += if at == 0 { HEADER_BYTES } else { u64_at(index, at + 8) };
+    }
+    (0..8 * index.len()).filter(|bit| is_head[bit / 8] || bit % 8 == bit / 8 % 8).collect()
+}
+
 fn flip_bits(first: usize, step: usize) {
     let kept = Kept::of(&small());
-    for bit in (first..8 * kept.index.len()).step_by(step) {
+    for bit in bits_to_flip(&kept.index).into_iter().skip(first).step_by(step) {
         let mut index = kept.index.clone();
         index[bit / 8] ^= 1 << (bit % 8);
         kept.assert_right_with(&index, || format!("bit {} of byte {}", bit % 8, bit / 8));
@@ -649,7 +663,7 @@ fn cancelled_anywhere() {
         }
         assert_eq!(names(kept.folder.path()), ["heap.barrow", "heap.barrow.index"], "after {calls} calls");
         assert!(fs::read(index_of(&kept.path)).unwrap() == old, "the old index changed after {calls} calls");
-        if calls % 7 == 0 {
+        if calls % 20 == 0 {
             assert!(answers(&open(&kept.path, &IndexPlace::Nowhere), &Silent).unwrap() == kept.expected);
             // The same heap is used again.
             heap.dominators(&Silent).unwrap();

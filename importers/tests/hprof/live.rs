@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Ends the JVM with the test.
 struct Running(Child);
@@ -244,11 +244,17 @@ fn cases(program: &str) -> Option<Cases> {
     Some(Cases { heap, cases, lines })
 }
 
+/// Those of `Entries`, which two tests are about.
+fn entries() -> Option<&'static Cases> {
+    static ENTRIES: LazyLock<Option<Cases>> = LazyLock::new(|| cases("Entries"));
+    ENTRIES.as_ref()
+}
+
 #[test]
 fn entries_are_those_that_the_running_program_printed() {
-    let Some(Cases { heap, cases, lines }) = cases("Entries") else { return };
+    let Some(Cases { heap, cases, lines }) = entries() else { return };
     let mut printed: Vec<(&str, bool, Vec<&str>)> = Vec::new();
-    for line in &lines {
+    for line in lines {
         let mut words = line.split('\t');
         let (name, is_ordered) = (words.next().expect("a name"), words.next() == Some("true"));
         let mut entries: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -259,7 +265,7 @@ fn entries_are_those_that_the_running_program_printed() {
     }
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (name, held) in cases {
-        let entries = heap.entries(held, usize::MAX, &Silent).expect("a heap").expect("entries");
+        let entries = heap.entries(*held, usize::MAX, &Silent).expect("a heap").expect("entries");
         assert!(entries.are_known && !entries.has_more, "{name}");
         let nulls = match name.as_str() {
             "ArrayList with null" | "unmodifiable list with null" => Some(3),
@@ -271,14 +277,14 @@ fn entries_are_those_that_the_running_program_printed() {
         assert_eq!(entries.nulls, nulls, "{name}");
         let mut words: Vec<String> = Vec::new();
         for entry in entries.entries {
-            let value = said(&heap, entry.value);
+            let value = said(heap, entry.value);
             words.push(match entry.key {
                 EntryKey::None => value,
                 EntryKey::Index(index) => format!("{index}={value}"),
-                EntryKey::Held(key) => format!("{}={value}", said(&heap, key)),
+                EntryKey::Held(key) => format!("{}={value}", said(heap, key)),
             });
         }
-        found.push((name, words));
+        found.push((name.clone(), words));
     }
     // The dump has objects in any order.
     for (name, is_ordered, entries) in printed {
@@ -298,19 +304,19 @@ fn entries_are_those_that_the_running_program_printed() {
 
 #[test]
 fn keys_lead_to_what_the_running_program_printed() {
-    let Some(Cases { heap, cases, lines }) = cases("Entries") else { return };
+    let Some(Cases { heap, cases, lines }) = entries() else { return };
     let mut printed: BTreeMap<&str, Vec<BTreeMap<&str, &str>>> = BTreeMap::new();
-    for line in &lines {
+    for line in lines {
         let mut words = line.split('\t');
         let name = words.next().expect("a name");
         printed.entry(name).or_default().push(words.filter_map(|word| word.split_once('=')).collect());
     }
     // Several cases have one name: their entries tell them apart.
     let mut maps: BTreeMap<ObjectId, &BTreeMap<&str, &str>> = BTreeMap::new();
-    for (name, held) in &cases {
+    for (name, held) in cases {
         let entries = heap.entries(*held, usize::MAX, &Silent).expect("a heap").expect("entries").entries;
         let words = entries.iter().map(|entry| match entry.key {
-            EntryKey::Held(key) => Some((said(&heap, key), said(&heap, entry.value))),
+            EntryKey::Held(key) => Some((said(heap, key), said(heap, entry.value))),
             _ => None,
         });
         let Some(words) = words.collect::<Option<BTreeMap<String, String>>>() else { continue };
@@ -333,7 +339,7 @@ fn keys_lead_to_what_the_running_program_printed() {
         let path = FieldPath::typed(&typed).expect("a path");
         let column = heap.field_column(&set, &path, &Silent).expect("a heap");
         for (map, held) in maps.values().zip(column) {
-            assert_eq!(said(&heap, held), map.get(key).copied().unwrap_or("Missing"), "{typed} {map:?}");
+            assert_eq!(said(heap, held), map.get(key).copied().unwrap_or("Missing"), "{typed} {map:?}");
             compared[usize::from(map.contains_key(key))] += 1;
         }
     }
