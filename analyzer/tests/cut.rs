@@ -1,12 +1,10 @@
 //! A recording cut anywhere keeps every snapshot that was committed before the cut, and says that it is cut.
 
-mod sample;
-
+use crate::sample::Sample;
 use barrow_analyzer::{AnalyzerError, Recording, Silent, SnapshotId, summary, verify};
 use barrow_format::header::HEADER_BYTES;
 use barrow_testdata::Random;
 use barrow_writer::Compression;
-use sample::Sample;
 
 /// Opens what is left and compares it with what was committed. Returns the recording unless it is
 /// too short to be one.

@@ -1,13 +1,11 @@
 //! Every change of a recording is detected, and intact snapshots survive a repair.
 
-mod sample;
-
+use crate::sample::{Sample, frames};
 use barrow_analyzer::{Recording, Silent, SnapshotId, verify};
 use barrow_format::frame::SectionType;
 use barrow_format::header::HEADER_BYTES;
 use barrow_testdata::Random;
 use barrow_writer::Compression;
-use sample::{Sample, frames};
 
 /// Checks that the change is detected; with `repaired`, that a repair gives a clean file with the recorded content.
 fn assert_noticed(sample: &Sample, changed: Vec<u8>, repaired: bool, what: impl Fn() -> String) {

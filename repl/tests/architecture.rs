@@ -185,3 +185,24 @@ fn every_module_for_some_systems_is_listed() {
     let listed: BTreeSet<&str> = listed.iter().map(String::as_str).collect();
     assert_eq!(listed, found, "docs/platforms.md lists the first; the sources have the second");
 }
+
+/// A file that is neither a module of `suite` nor a program of its own would never run.
+#[test]
+fn every_file_of_tests_is_run() {
+    let mut suites = 0;
+    for member in MEMBERS.iter() {
+        let Ok(suite) = fs::read_to_string(member.path("tests/suite.rs")) else { continue };
+        suites += 1;
+        let targets = member.manifest["targets"].as_array().expect("targets").iter();
+        let programs: BTreeSet<&str> = targets.filter_map(|target| target["name"].as_str()).collect();
+        let modules: BTreeSet<&str> =
+            suite.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';')).collect();
+        for entry in fs::read_dir(member.path("tests")).expect("the folder of its tests") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_stem().expect("a name").to_str().expect("letters");
+            let is_run = programs.contains(name) || modules.contains(name);
+            assert!(is_run || path.extension().is_none_or(|extension| extension != "rs"), "{}", path.display());
+        }
+    }
+    assert!(suites > 0);
+}

@@ -1,0 +1,37 @@
+//! Tests in one program: it is linked once, and its tests run beside each other.
+
+mod alike;
+mod cancelled;
+mod collections;
+mod common;
+mod cut;
+mod dominators;
+mod entries;
+mod example;
+mod expressions;
+mod fields;
+mod fingerprints;
+mod flips;
+mod graph_questions;
+mod groups;
+mod growing;
+mod growth;
+mod incoming;
+mod kept_answers;
+mod kept_series;
+mod keys;
+mod large_tables;
+mod leaks;
+mod lines;
+mod lives;
+mod measured;
+mod measurements;
+mod metamorphic;
+mod object_groups;
+mod processes;
+mod roots;
+mod round_trip;
+mod sample;
+mod set_references;
+mod shared;
+mod threads;
