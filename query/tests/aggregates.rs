@@ -1,8 +1,6 @@
 //! Aggregates that `show` adds to `count` and `group`.
 
-mod asking;
-
-use asking::{ask, session};
+use crate::asking::{ask, session};
 use barrow_query::Answer;
 use barrow_query::answer::Value;
 

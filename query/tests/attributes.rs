@@ -1,8 +1,6 @@
 //! Each attribute of expressions works wherever attributes are named.
 
-mod asking;
-
-use asking::{ask, session};
+use crate::asking::{ask, session};
 use barrow_analyzer::ATTRIBUTES;
 use barrow_processes::Quantity;
 use barrow_query::answer::Value;

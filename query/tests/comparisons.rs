@@ -1,11 +1,9 @@
 //! Compares groups, rows and paths of two snapshots with what `group`, `list` and `paths` answer about each of them. How
 //! those agree with their definitions is tested elsewhere.
 
-mod asking;
-
 use std::collections::BTreeMap;
 
-use asking::{ask, session};
+use crate::asking::{ask, session};
 use barrow_query::answer::Value;
 use barrow_query::{Answer, Session};
 

@@ -1,8 +1,6 @@
 //! Dumps of a JVM do not tell unmanaged sizes: they are unknown, and buffers tell what they hold outside the heap.
 
-mod asking;
-
-use asking::{ask, session};
+use crate::asking::{ask, session};
 use barrow_query::answer::{Table, Value};
 
 fn cell(table: &Table, key: &str) -> Value {

@@ -1,10 +1,8 @@
 //! Windows of rows, parts of the dominator tree, and sessions that share: what a program that draws answers asks for.
 
-mod asking;
-
 use std::sync::Arc;
 
-use asking::session;
+use crate::asking::session;
 use barrow_query::answer::{Answer, Value};
 use barrow_query::{Question, Session};
 

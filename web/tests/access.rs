@@ -1,8 +1,6 @@
 //! Requests that are answered at all: Host, token, other sites, methods, headers.
 
-mod browser;
-
-use browser::Page;
+use crate::browser::Page;
 
 fn page() -> Page {
     Page::bundled(&["orders.barrow"])

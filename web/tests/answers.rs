@@ -1,11 +1,9 @@
 //! Answers on a page are those of the prompt.
 
-mod browser;
-
+use crate::browser::{Page, encoded};
 use barrow_query::answer::json::{self, Source};
 use barrow_query::commands::COMMANDS;
 use barrow_query::{Question, Session, Settings, Touches, Workspace};
-use browser::{Page, encoded};
 use serde_json::{Map, Value, json};
 
 const FILES: [&str; 9] = [

@@ -1,13 +1,11 @@
 //! Any bytes are answered, or the connection ends: the server never panics and never hangs.
 
-mod browser;
-
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
+use crate::browser::{Page, encoded};
 use barrow_testdata::Random;
-use browser::{Page, encoded};
 
 const PARTS: [&str; 34] = [
     "GET ",

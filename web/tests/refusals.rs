@@ -1,10 +1,8 @@
 //! Questions that a page may not ask, and the answers to them.
 
-mod browser;
-
+use crate::browser::{Page, encoded};
 use barrow_query::Touches;
 use barrow_query::commands::{COMMANDS, Subject};
-use browser::{Page, encoded};
 use serde_json::Value;
 
 #[test]

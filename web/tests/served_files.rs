@@ -1,14 +1,12 @@
 //! Served files and folders: names, links, dumps, files that grow, are replaced or cut.
 
-mod browser;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::browser::{Page, server};
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Options, SnapshotInfo, Writer};
-use browser::{Page, server};
 use serde_json::Value;
 
 fn copy(name: &str, to: &Path) -> PathBuf {
