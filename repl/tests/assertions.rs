@@ -1,10 +1,9 @@
 //! `assert`: what holds, what does not, and how that is told.
 
-mod program;
-
+use crate::program;
 use std::path::PathBuf;
 
-use program::{Run, record_series, recording, run};
+use crate::program::{Run, record_series, recording, run};
 
 /// A recording in a folder of its own.
 struct Series {

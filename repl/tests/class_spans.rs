@@ -1,7 +1,6 @@
 //! `classes`: spans of classes as a part of the whole, and histograms on one scale.
 
-mod program;
-
+use crate::program;
 use std::path::Path;
 
 use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription, Usage, Writer};

@@ -1,10 +1,8 @@
 //! `dominators` of places with many children: page by page to the end, nothing dropped silently.
 
-mod program;
-
+use crate::program::{Run, run};
 use barrow_testdata::Graph;
 use barrow_writer::StrengthClass;
-use program::{Run, run};
 use serde_json::Value;
 
 /// A recording whose object 0, a Map, has `lists` Lists of 1000 bytes as children, each with a Leaf of 24.

@@ -1,11 +1,10 @@
 //! In which order several dumps become the snapshots of a recording, and which times these have.
 
-mod program;
-
+use crate::program;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use program::{Run, run, testdata};
+use crate::program::{Run, run, testdata};
 use serde_json::Value;
 
 /// A Ruby dump with this number of objects under a root.

@@ -1,12 +1,11 @@
 //! Promises of the program to its callers: exit codes, and the division between stdout and stderr.
 
-mod program;
-
+use crate::program;
 use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
-use program::{finished, program, recording, run, testdata};
+use crate::program::{finished, program, recording, run, testdata};
 
 fn temporary() -> tempfile::TempDir {
     tempfile::tempdir().expect("there is a folder for temporary files")

@@ -1,12 +1,11 @@
 //! `export`: files for other programs, whole or not at all.
 
-mod program;
-
+use crate::program;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use program::run;
+use crate::program::run;
 use serde_json::Value;
 
 /// Exports the bundled build to a file in `folder`.

@@ -1,16 +1,14 @@
 //! Names that a dump chose never reach a terminal, a CI log or a spreadsheet as they are, whatever is asked.
 
-mod program;
-
 use std::fs;
 use std::path::Path;
 
+use crate::program::{Run, finished, program};
 use barrow_writer::{
     Better, Encoding, KindRole, Label, MetricDescription, Object, Options, RunDescription, RunEnd, SiteDescription,
     SnapshotInfo, StrengthClass, StrengthId, ThreadDescription, TypeDescription, Value, ValueDescription,
     VariantDescription, Writer, WriterError,
 };
-use program::{Run, finished, program};
 
 /// Clears the screen (with C0 and C1 controls), deletes, reverses, hides, and begins a line that GitHub obeys.
 const HOSTILE: &str =

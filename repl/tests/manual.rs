@@ -1,9 +1,7 @@
 //! Man pages and completions: every verb and every flag of it is in them.
 
-mod program;
-
+use crate::program::run;
 use barrow_query::commands::{COMMANDS, Command, Subject};
-use program::run;
 
 /// The verbs that a shell can ask.
 fn verbs() -> impl Iterator<Item = &'static Command> {

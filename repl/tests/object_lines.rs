@@ -1,14 +1,12 @@
 //! Lines that a file gives to objects: `--lines`, and `barrow-lines.toml` beside the recording.
 
-mod program;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::program::{Run, finished, program};
 use barrow_writer::{
     Encoding, KindRole, Label, Object, Options, SnapshotInfo, StrengthId, TypeDescription, Value, Writer, WriterError,
 };
-use program::{Run, finished, program};
 
 /// Ten keys, each in a field of an entry of its own, below a cache: `Cache @0`, entries from 1 on, keys from 11 on. The
 /// name of a key is `name 3`, its number 3.

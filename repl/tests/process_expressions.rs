@@ -1,15 +1,14 @@
 //! Expressions about processes, as `find`, `count`, `let` and `assert` take them.
 
-mod program;
-
+use crate::program;
 use std::path::Path;
 
+use crate::program::{Run, run};
 use barrow_query::commands::Content;
 use barrow_writer::{
     KindRole, Object, Options, ProcessDescription, ProcessEnd, ProgramDescription, SnapshotInfo, TypeDescription,
     Usage, Writer,
 };
-use program::{Run, run};
 use serde_json::Value;
 
 const SECOND: u64 = 1_000_000_000;

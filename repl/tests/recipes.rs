@@ -1,7 +1,6 @@
 //! `docs/recipes.md`: each line for the prompt is asked of the recording that its section names, and has an answer.
 
-mod program;
-
+use crate::program;
 use std::path::Path;
 use std::process::Command;
 

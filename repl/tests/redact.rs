@@ -1,14 +1,12 @@
 //! `redact` and `audit` as they are typed: other names, the same answers.
 
-mod program;
-
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::program::{finished, program, recording, run, testdata};
 use barrow_analyzer::{KindId, Recording, StrengthId, TypeId};
-use program::{finished, program, recording, run, testdata};
 
 fn shown(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")

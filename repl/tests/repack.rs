@@ -1,10 +1,8 @@
 //! `repack` as it is typed: a smaller file with the same answers.
 
-mod program;
-
 use std::path::Path;
 
-use program::{recording, run};
+use crate::program::{recording, run};
 
 fn shown(path: &Path) -> &str {
     path.to_str().expect("the path is UTF-8")

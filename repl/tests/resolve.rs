@@ -1,7 +1,6 @@
 //! `resolve`, with this very test as the program that was recorded.
 
-mod program;
-
+use crate::program;
 use std::alloc::System;
 use std::path::Path;
 use std::process::{Command, Output};

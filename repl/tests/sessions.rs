@@ -4,8 +4,7 @@
 //! answer, and below the line that first raises it the exit code. `BLESS=1` rewrites it. A first line like `# named.barrow`
 //! names the recording of `testdata/` that is asked; without it, it is that of a Raku process.
 
-mod program;
-
+use crate::program;
 use std::fmt::Write;
 use std::path::Path;
 

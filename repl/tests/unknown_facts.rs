@@ -1,8 +1,7 @@
 //! Facts that logs of other tools do not hold are unknown, not 0, in tables, in JSON, in counts and in assertions.
 
-mod program;
-
-use program::{Run, run};
+use crate::program;
+use crate::program::{Run, run};
 use serde_json::Value;
 
 /// A log of testdata, with what it cannot tell.
