@@ -19,4 +19,7 @@ mod repack;
 mod resolve;
 mod sessions;
 mod unknown_facts;
+mod verdicts;
+mod version;
+mod whole;
 mod widths;

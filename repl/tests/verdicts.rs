@@ -1,8 +1,6 @@
 //! `growth`, `leaks A..B`, `trend` and `assert 'growth(…)'` say the same of a series.
 
-mod program;
-
-use program::{record_growing, record_series, run};
+use crate::program::{record_growing, record_series, run};
 use serde_json::Value;
 
 /// The answers about lists, whose number in each snapshot is given: the verdict, whether `leaks` lists them first, and

@@ -1,11 +1,10 @@
 //! `barrow --version` names the version, the commit and the format.
 
-mod program;
-
+use crate::program;
 use std::path::Path;
 use std::process::Command;
 
-use program::run;
+use crate::program::run;
 
 /// The commit of the tree that is tested; empty where there is no repository.
 fn commit() -> String {

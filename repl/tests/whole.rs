@@ -1,10 +1,9 @@
 //! An answer to a command or a file has every row, unless the line says how many, and is never in memory as a whole.
 
-mod program;
-
+use crate::program;
 use std::path::Path;
 
-use program::{Run, finished, program, recording};
+use crate::program::{Run, finished, program, recording};
 
 /// Objects of the last snapshot of the bundled recording.
 const OBJECTS: usize = 540_607;
