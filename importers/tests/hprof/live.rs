@@ -215,6 +215,7 @@ fn collections_hold_what_the_running_program_printed() {
 /// The objects of a program that it gave a name.
 struct Cases {
     heap: Heap,
+    meanings: Vec<Held>,
     cases: Vec<(String, ObjectId)>,
     /// The lines that the program printed about them.
     lines: Vec<String>,
@@ -231,17 +232,18 @@ fn cases(program: &str) -> Option<Cases> {
     write_dump(&jvm, &dump);
     let recorded = record_file(&dump, &ImportOptions::default()).expect("a whole dump");
     let heap = recorded.into_heap();
+    let meanings = meanings(&heap);
     let of_type = Expression::parse(&format!("type = \"{program}$Case\"")).expect("an expression");
     let found = heap.select(&[], &of_type, &Silent).expect("objects").0;
     let case = |id| {
         let fields = heap.object_fields(id).expect("fields");
         let field = |name| fields.iter().find(|field| field.name == name).expect("a field").held;
         let Held::Object(held) = field("held") else { panic!("a case without an object") };
-        (said(&heap, field("name")), held)
+        (said(&heap, &meanings, field("name")), held)
     };
     let cases: Vec<(String, ObjectId)> = found.iter().map(case).collect();
     assert_eq!(cases.len(), lines.len());
-    Some(Cases { heap, cases, lines })
+    Some(Cases { heap, meanings, cases, lines })
 }
 
 /// Those of `Entries`, which two tests are about.
@@ -252,7 +254,7 @@ fn entries() -> Option<&'static Cases> {
 
 #[test]
 fn entries_are_those_that_the_running_program_printed() {
-    let Some(Cases { heap, cases, lines }) = entries() else { return };
+    let Some(Cases { heap, meanings, cases, lines }) = entries() else { return };
     let mut printed: Vec<(&str, bool, Vec<&str>)> = Vec::new();
     for line in lines {
         let mut words = line.split('\t');
@@ -277,11 +279,11 @@ fn entries_are_those_that_the_running_program_printed() {
         assert_eq!(entries.nulls, nulls, "{name}");
         let mut words: Vec<String> = Vec::new();
         for entry in entries.entries {
-            let value = said(heap, entry.value);
+            let value = said(heap, meanings, entry.value);
             words.push(match entry.key {
                 EntryKey::None => value,
                 EntryKey::Index(index) => format!("{index}={value}"),
-                EntryKey::Held(key) => format!("{}={value}", said(heap, key)),
+                EntryKey::Held(key) => format!("{}={value}", said(heap, meanings, key)),
             });
         }
         found.push((name.clone(), words));
@@ -304,7 +306,7 @@ fn entries_are_those_that_the_running_program_printed() {
 
 #[test]
 fn keys_lead_to_what_the_running_program_printed() {
-    let Some(Cases { heap, cases, lines }) = entries() else { return };
+    let Some(Cases { heap, meanings, cases, lines }) = entries() else { return };
     let mut printed: BTreeMap<&str, Vec<BTreeMap<&str, &str>>> = BTreeMap::new();
     for line in lines {
         let mut words = line.split('\t');
@@ -316,7 +318,7 @@ fn keys_lead_to_what_the_running_program_printed() {
     for (name, held) in cases {
         let entries = heap.entries(*held, usize::MAX, &Silent).expect("a heap").expect("entries").entries;
         let words = entries.iter().map(|entry| match entry.key {
-            EntryKey::Held(key) => Some((said(heap, key), said(heap, entry.value))),
+            EntryKey::Held(key) => Some((said(heap, meanings, key), said(heap, meanings, entry.value))),
             _ => None,
         });
         let Some(words) = words.collect::<Option<BTreeMap<String, String>>>() else { continue };
@@ -339,25 +341,27 @@ fn keys_lead_to_what_the_running_program_printed() {
         let path = FieldPath::typed(&typed).expect("a path");
         let column = heap.field_column(&set, &path, &Silent).expect("a heap");
         for (map, held) in maps.values().zip(column) {
-            assert_eq!(said(heap, held), map.get(key).copied().unwrap_or("Missing"), "{typed} {map:?}");
+            assert_eq!(said(heap, meanings, held), map.get(key).copied().unwrap_or("Missing"), "{typed} {map:?}");
             compared[usize::from(map.contains_key(key))] += 1;
         }
     }
     assert!(compared.into_iter().all(|count| count > 60), "{compared:?}");
 }
 
+/// What each object stands for, by its number. An object of the program is printed as its own number.
+fn meanings(heap: &Heap) -> Vec<Held> {
+    let all = heap.all_objects();
+    let stand_for = heap.stand_for(&all, &Silent).expect("a heap");
+    let numbers = heap.field_column(&all, &FieldPath::named("value"), &Silent).expect("a heap");
+    let meaning = |(held, number)| if held == Held::Missing { number } else { held };
+    stand_for.into_iter().zip(numbers).map(meaning).collect()
+}
+
 /// The value of a field, as Java prints it.
-fn said(heap: &Heap, held: Held) -> String {
+fn said(heap: &Heap, meanings: &[Held], held: Held) -> String {
     let tables = heap.recording().tables().expect("tables");
     let held = match held {
-        Held::Object(object) => {
-            let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
-            match heap.stand_for(&set, &Silent).expect("a heap")[0] {
-                // An object of the program is printed as its number.
-                Held::Missing => heap.field_column(&set, &FieldPath::named("value"), &Silent).expect("a heap")[0],
-                held => held,
-            }
-        }
+        Held::Object(object) => meanings[object.0 as usize],
         held => held,
     };
     match held {
@@ -373,7 +377,7 @@ fn said(heap: &Heap, held: Held) -> String {
 
 #[test]
 fn lines_are_those_that_the_running_program_printed() {
-    let Some(Cases { heap, cases, lines }) = cases("Lines") else { return };
+    let Some(Cases { heap, cases, lines, .. }) = cases("Lines") else { return };
     let expected: BTreeMap<&str, &str> =
         lines.iter().map(|line| line.split_once('\t').expect("a name and a line")).collect();
     let ids: BTreeSet<ObjectId> = cases.iter().map(|(_, held)| *held).collect();
@@ -411,7 +415,7 @@ const OWN_LINES: &str = r##"
 
 #[test]
 fn lines_of_rules_are_what_the_objects_of_the_running_program_said() {
-    let Some(Cases { heap, cases, lines }) = cases("OwnLines") else { return };
+    let Some(Cases { heap, cases, lines, .. }) = cases("OwnLines") else { return };
     let expected: BTreeMap<&str, &str> =
         lines.iter().map(|line| line.split_once('\t').expect("a name and a line")).collect();
     let rules = LineRules::read("own.toml", OWN_LINES).expect("rules");
@@ -520,6 +524,7 @@ fn threads_of_equal_names_hold_what_each_of_them_printed() {
     let threads = Threads::read(heap.recording(), SNAPSHOT).expect("threads");
     let (roots, is_exact) = heap.thread_roots(&threads, &Silent).expect("roots");
     assert!(is_exact);
+    let meanings = meanings(&heap);
     let mut found = BTreeMap::new();
     for thread in &roots {
         let Some(row) = thread.row.map(|row| &threads.rows()[row]) else { continue };
@@ -527,7 +532,8 @@ fn threads_of_equal_names_hold_what_each_of_them_printed() {
             continue;
         }
         let object = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), thread.object);
-        let number = said(&heap, heap.field_column(&object, &FieldPath::named("tid"), &Silent).expect("a heap")[0]);
+        let number =
+            said(&heap, &meanings, heap.field_column(&object, &FieldPath::named("tid"), &Silent).expect("a heap")[0]);
         let frames = heap.frames(&threads, thread.label, &Silent).expect("frames");
         let of_work = frames.rows.iter().filter(|frame| tables.string(frame.label).contains(": Workers.work("));
         let of_work: Vec<u64> = of_work.map(|frame| frame.retained.bytes).collect();
