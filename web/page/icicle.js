@@ -34,6 +34,8 @@ export class Icicle {
     this.cells = [];
     /** The cells of each depth, from left to right. @type {number[][]} */
     this.rows = [];
+    /** Labels that were drawn, and for how many characters: most of them are the same in the next frame. @type {{most: number, text: string}[]} */
+    this.labels = [];
     this.unit = 'bytes';
     this.top = 0;
     this.selected = -1;
@@ -73,6 +75,7 @@ export class Icicle {
     this.unit = unit;
     this.growth = this.ages = null;
     this.rows = [];
+    this.labels = [];
     cells.forEach((cell, at) => (this.rows[cell.depth] ??= []).push(at));
     this.setTop(0);
   }
@@ -96,6 +99,7 @@ export class Icicle {
   setColours({ growth, ages } = {}) {
     this.growth = growth ?? null;
     this.ages = ages ?? null;
+    this.labels = [];
     this.paint();
   }
 
@@ -163,9 +167,9 @@ export class Icicle {
     if (cell.isRest) this.#hatch(pen, x, y, w);
     if (w < LABEL_WIDTH) return;
     const most = Math.floor((w - 6) / CHARACTER);
-    const label = this.#label(at, most);
+    if (this.labels[at]?.most !== most) this.labels[at] = { most, text: this.#label(at, most) };
     pen.fillStyle = inkColour(this.isDark);
-    pen.fillText(label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label, x + 3, y + ROW / 2, w - 4);
+    pen.fillText(this.labels[at].text, x + 3, y + ROW / 2, w - 4);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
@@ -187,13 +191,14 @@ export class Icicle {
     return this.growth ? growthColour(this.growth.changes[at] ?? 0, this.largest, isDark) : typeColour(cell.type, isDark);
   }
 
-  /** The label of a cell; without the package of a type if there is no room for it. @param {number} at @param {number} most characters */
+  /** The label of a cell, cut to the room there is; without the package of a type if there is none for it. @param {number} at @param {number} most characters */
   #label(at, most) {
     const { title, many, size } = this.cells[at];
     const change = this.growth?.changes[at];
     const rest = `${many > 1 ? ` × ${grouped(many)}` : ''}  ${numberText(size, this.unit)}`;
     const name = title.length + rest.length > most ? shortType(title)[0] : title;
-    return `${change ? `${changeSign(change)} ` : ''}${visible(name.slice(0, 300))}${rest}`;
+    const label = `${change ? `${changeSign(change)} ` : ''}${visible(name.slice(0, 300))}${rest}`;
+    return label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
   }
 
   /** What is said of a cell, in lines. @param {number} at */
