@@ -134,7 +134,7 @@ mod tests {
             written.sort_by_key(|(place, _)| *place);
             let rows: Vec<ProcessRow> = written.into_iter().map(|(_, row)| row).collect();
             let mut expected = rows.clone();
-            expected.sort_by_key(|row| time_of(row));
+            expected.sort_by_key(time_of);
             assert_eq!(ordered(rows), expected);
         }
     }
