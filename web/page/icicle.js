@@ -126,7 +126,12 @@ export class Icicle {
     pen.textBaseline = 'middle';
     this.isDark = isLight(getComputedStyle(canvas).color);
     this.largest = Math.max(1, ...(this.growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
-    for (const at of this.#seen()) this.#paintCell(pen, at);
+    // A canvas parses each colour that differs from the one before, so labels have a pass of their own.
+    const seen = this.#seen();
+    const isSearched = this.text.trim() !== '';
+    for (const at of seen) this.#paintCell(pen, at, isSearched && !this.matches.isFound[at]);
+    pen.fillStyle = inkColour(this.isDark);
+    for (const at of seen) this.#paintLabel(pen, at);
     const { title, size } = cells[this.top];
     canvas.setAttribute('aria-label', `flame graph of ${visible(title)}, ${numberText(size, this.unit)}; arrow keys walk, Enter zooms in, Escape out`);
     this.#showCursor();
@@ -154,21 +159,27 @@ export class Icicle {
     return { x: (cell.x - top.x) * scale, y: (cell.depth - top.depth) * ROW, w: cell.w * scale };
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} at */
-  #paintCell(pen, at) {
-    const cell = this.cells[at];
+  /** Where the part of a cell that is in sight is drawn, from the corner of the canvas. @param {number} at */
+  #drawn(at) {
     const box = this.#box(at);
-    const y = box.y - this.scroller.scrollTop;
-    const [x, end] = [Math.max(0, box.x), Math.min(this.width, box.x + box.w)];
-    const w = end - x;
-    const isDim = this.text.trim() !== '' && !this.matches.isFound[at];
+    const x = Math.max(0, box.x);
+    return { x, y: box.y - this.scroller.scrollTop, w: Math.min(this.width, box.x + box.w) - x };
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} at @param {boolean} isDim */
+  #paintCell(pen, at, isDim) {
+    const { x, y, w } = this.#drawn(at);
     pen.fillStyle = isDim ? neutralColour(this.isDark) : this.#colour(at);
     pen.fillRect(x, y, Math.max(w - 0.5, FINEST), ROW - 1);
-    if (cell.isRest) this.#hatch(pen, x, y, w);
+    if (this.cells[at].isRest) this.#hatch(pen, x, y, w);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} at */
+  #paintLabel(pen, at) {
+    const { x, y, w } = this.#drawn(at);
     if (w < LABEL_WIDTH) return;
     const most = Math.floor((w - 6) / CHARACTER);
     if (this.labels[at]?.most !== most) this.labels[at] = { most, text: this.#label(at, most) };
-    pen.fillStyle = inkColour(this.isDark);
     pen.fillText(this.labels[at].text, x + 3, y + ROW / 2, w - 4);
   }
 
