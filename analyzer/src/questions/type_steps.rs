@@ -125,7 +125,7 @@ impl<'s> Steps<'s> {
     /// below it: root categories by name, then types as they come in the tree, then classes by type and name.
     ///
     /// Time: linear in the positions below the step that were not visited before, in parallel; those of small steps are
-    /// passed over. Memory: 72 bytes for each step, and 8 bytes for each object that was passed over and dominates
+    /// passed over. Memory: at most 80 bytes for each step, and 8 bytes for each object that was passed over and dominates
     /// others.
     ///
     /// # Errors

@@ -80,7 +80,7 @@ impl Heap {
     /// The largest steps below the place that `top` chooses, along a path; `None` if it chooses none.
     ///
     /// Time: linear in the objects below the place, in parallel. Subtrees of steps that stay too small for the answer
-    /// are passed over. Memory: 72 bytes for each step that is met, and at most 4 bytes for each object.
+    /// are passed over. Memory: at most 80 bytes for each step that is met, and at most 4 bytes for each object.
     ///
     /// # Errors
     /// As for [`Heap::dominators`].

@@ -17,8 +17,7 @@ use super::prelude::*;
 /// before an expression.
 pub(super) fn is_about_set(state: &State, words: &[String]) -> bool {
     let [first, rest @ ..] = words else { return false };
-    let is_range = |word: &String| word.contains("..") && word.chars().all(|c| c == '.' || c.is_ascii_digit());
-    let begins_expression = rest.first().is_some_and(|next| next != "by" && !is_range(next));
+    let begins_expression = rest.first().is_some_and(|next| next != "by" && references::range(next).is_none());
     first.parse::<ObjectName>().is_err()
         || state.names_group(first)
         || first.parse::<usize>().is_ok() && begins_expression
