@@ -131,9 +131,13 @@ async function traced(work) {
   return scripted(events);
 }
 
-/** Script between two frames of the busiest thread, and its longest task, in milliseconds. @param {any[]} all */
+/**
+ * Script between two frames of the busiest thread, and its longest task, in milliseconds. Functions of the page count with the
+ * layout that they force; what the browser does of its own when an event is dispatched, such as putting a character into a
+ * field, is no script. @param {any[]} all
+ */
 function scripted(all) {
-  const isScript = (/** @type {any} */ event) => event.ph === 'X' && ['FunctionCall', 'FireAnimationFrame', 'EventDispatch', 'TimerFire', 'RunMicrotasks', 'EvaluateScript'].includes(event.name);
+  const isScript = (/** @type {any} */ event) => event.ph === 'X' && ['FunctionCall', 'RunMicrotasks', 'EvaluateScript'].includes(event.name);
   const thread = (/** @type {any} */ event) => `${event.pid}:${event.tid}`;
   /** @type {Map<string, number>} */
   const counts = new Map();

@@ -140,8 +140,13 @@ export async function complete(page) {
     await quiet(page);
     await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
     if (Date.now() > until) throw new Error(`never answered: ${[...watchOf(page).asking].map((request) => request.url())}`);
-  } while (watchOf(page).asking.size > 0);
+  } while (watchOf(page).asking.size > 0 || await asks(page));
   await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); }));
+}
+
+/** Whether the page waits for an answer: it reads one after its request has ended. @param {Page} page @returns {Promise<boolean>} */
+function asks(page) {
+  return page.evaluate(async () => (await import(new URL('ask.js', document.baseURI).href)).runningQuestions().length > 0);
 }
 
 /** Goes to a state of the page, as if its link were followed. @param {Page} page @param {Record<string, string | number | string[]>} fields */
