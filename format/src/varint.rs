@@ -36,6 +36,7 @@ pub const fn unzigzag(value: u64) -> i64 {
 }
 
 /// Appends one number.
+#[inline]
 pub fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);
@@ -111,6 +112,18 @@ mod tests {
         }
         let eleven = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x80, 0x01];
         assert!(decode_u64("test", &eleven, 1, &mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn numbers_of_every_length_are_written_as_the_crate_writes_them() {
+        for bits in 0..=64 {
+            let end = 1u64.checked_shl(bits).unwrap_or(0);
+            for value in [end, end.wrapping_sub(1), end.wrapping_add(1), end.wrapping_mul(0x9e37_79b9_7f4a_7c15)] {
+                let mut by_crate = Vec::new();
+                leb128::write::unsigned(&mut by_crate, value).unwrap();
+                assert_eq!(encode(&[value, 1]), [&by_crate[..], &[1]].concat(), "{value:#x}");
+            }
+        }
     }
 
     proptest! {

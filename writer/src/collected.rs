@@ -30,7 +30,7 @@ impl EncodedBlock {
     pub(crate) fn count(block: &Announced, columns: &BlockColumns) -> Self {
         let mut by_place =
             vec![TypeTotals { type_id: TypeId(0), objects: 0, heap_bytes: 0, unmanaged_bytes: 0 }; columns.forms.len()];
-        let sizes = block.shallow_bytes.iter().zip(&block.unmanaged_bytes);
+        let sizes = columns.shallow_bytes.iter().zip(&columns.unmanaged_bytes);
         for ((&place, &type_id), (&shallow, &unmanaged)) in columns.shapes.iter().zip(&block.types).zip(sizes) {
             if let Some(totals) = by_place.get_mut(place as usize) {
                 totals.type_id = TypeId(type_id);

@@ -138,12 +138,12 @@ impl Shaper {
                 columns.labels.extend_from_slice(labels.get(form.prefix as usize..).unwrap_or_default());
             }
         }
-        columns.shallow_bytes.extend_from_slice(&announced.shallow_bytes);
-        columns.unmanaged_bytes.extend_from_slice(&announced.unmanaged_bytes);
-        columns.addresses.extend_from_slice(&announced.addresses);
-        columns.serials.extend_from_slice(&announced.serials);
-        columns.sites.extend_from_slice(&announced.sites);
-        columns.names.extend_from_slice(&announced.names);
+        std::mem::swap(&mut columns.shallow_bytes, &mut announced.shallow_bytes);
+        std::mem::swap(&mut columns.unmanaged_bytes, &mut announced.unmanaged_bytes);
+        std::mem::swap(&mut columns.addresses, &mut announced.addresses);
+        std::mem::swap(&mut columns.serials, &mut announced.serials);
+        std::mem::swap(&mut columns.sites, &mut announced.sites);
+        std::mem::swap(&mut columns.names, &mut announced.names);
         columns.values = announced.take_values();
         std::mem::swap(&mut columns.targets, &mut announced.targets);
         Ok(())

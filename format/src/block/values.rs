@@ -189,6 +189,9 @@ pub struct ValueFiller {
     /// The values so far. Complete only if an object was pushed for each row up to the last that has values.
     pub values: FieldValues,
     known: HashMap<Vec<FieldId>, u32>,
+    /// For each field the last object whose layout begins with it, 0 for none: nearly always fields of one type begin
+    /// only one layout, which is found without hashing.
+    beginning: Vec<u32>,
 }
 
 impl ValueFiller {
@@ -196,6 +199,7 @@ impl ValueFiller {
     pub fn clear(&mut self) {
         self.values.clear();
         self.known.clear();
+        self.beginning.clear();
     }
 
     /// Appends the values of the object in row `row`; the rows between it and the last one pushed have none.
@@ -203,27 +207,39 @@ impl ValueFiller {
         if fields.is_empty() {
             return;
         }
+        let object = self.object(fields);
         let values = &mut self.values;
-        let last = values.objects.last().copied().unwrap_or(0);
-        let object = if last > 0 && values.fields_of(last) == fields {
-            last
-        } else if let Some(&known) = self.known.get(fields) {
-            known
-        } else {
-            values.fields.extend_from_slice(fields);
-            values.ends.push(length(values.fields.len()));
-            let object = length(values.ends.len());
-            self.known.insert(fields.to_vec(), object);
-            object
-        };
         values.objects.resize(row, 0);
         values.objects.push(object);
         values.values.extend_from_slice(codes);
     }
 
+    /// The layout of these fields, of which there is one at least, + 1.
+    fn object(&mut self, fields: &[FieldId]) -> u32 {
+        let first = fields[0].index();
+        if first >= self.beginning.len() {
+            self.beginning.resize(first + 1, 0);
+        }
+        let values = &mut self.values;
+        let likely = self.beginning[first];
+        if likely > 0 && values.fields_of(likely) == fields {
+            return likely;
+        }
+        let object = self.known.get(fields).copied().unwrap_or_else(|| {
+            values.fields.extend_from_slice(fields);
+            values.ends.push(length(values.fields.len()));
+            let object = length(values.ends.len());
+            self.known.insert(fields.to_vec(), object);
+            object
+        });
+        self.beginning[first] = object;
+        object
+    }
+
     /// Takes the values of `rows` objects.
     pub fn take(&mut self, rows: usize) -> FieldValues {
         self.known.clear();
+        self.beginning.clear();
         let mut values = std::mem::take(&mut self.values);
         if !values.objects.is_empty() {
             values.objects.resize(rows, 0);

@@ -76,13 +76,18 @@ fn place(address: u64) -> (u64, usize, u64) {
     (address >> 12, (address >> 9 & 7) as usize, 1 << (address >> 3 & 63))
 }
 
+/// The places of a page, which the processor fetches at once.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Places([u64; 8]);
+
 /// A map from addresses to object numbers.
 #[derive(Debug)]
 pub(super) struct Addresses {
     directory: Directory,
-    pages: Vec<Page>,
-    /// Number of addresses below each page.
-    below: Vec<u32>,
+    pages: Vec<Places>,
+    /// Number of addresses with a place.
+    placed_count: u64,
     /// The number of the first object with a place.
     first_number: u32,
     /// Numbers by rank, unless the two are equal.
@@ -118,10 +123,19 @@ fn merge(collected: Vec<Collector>) -> (Vec<Page>, bool) {
 /// A map from the numbers of pages to their indexes.
 #[derive(Debug)]
 enum Directory {
-    /// One entry for each page number from `first` on: index + 1, or 0.
-    Flat { first: u64, indexes: Vec<u32> },
-    /// Pages too far apart for a table: binary search.
-    Sparse,
+    /// One entry for each page number from `first` on.
+    Flat { first: u64, entries: Vec<PageEntry> },
+    /// The numbers of the pages, which are too far apart for a table: binary search.
+    Sparse { numbers: Vec<u64>, below: Vec<u32> },
+}
+
+/// Where a page is.
+#[derive(Debug, Clone, Copy, Default)]
+struct PageEntry {
+    /// Its index + 1; 0 if there is none.
+    after: u32,
+    /// Number of addresses below it.
+    below: u32,
 }
 
 impl Addresses {
@@ -157,7 +171,9 @@ impl Addresses {
             below
         });
         let below = below.collect();
-        Addresses { directory: Directory::new(&pages), pages, below, first_number: 0, order: None, others }
+        let directory = Directory::new(&pages, below);
+        let pages = pages.into_iter().map(|page| Places(page.places)).collect();
+        Addresses { directory, pages, placed_count: count.into(), first_number: 0, order: None, others }
     }
 
     /// Forgets the numbers of objects with a place: each must be set.
@@ -167,7 +183,7 @@ impl Addresses {
 
     /// Number of addresses with a place.
     pub(super) fn placed_count(&self) -> u64 {
-        self.pages.last().map_or(0, |page| u64::from(self.below[self.below.len() - 1]) + page.count())
+        self.placed_count
     }
 
     /// Forgets all numbers: each must be set, except those without a place, which are in `others`.
@@ -213,34 +229,39 @@ impl Addresses {
             return None;
         }
         let (number, word, bit) = place(address);
-        let index = match &self.directory {
-            Directory::Flat { first, indexes } => {
+        let (index, below) = match &self.directory {
+            Directory::Flat { first, entries } => {
                 let at = usize::try_from(number.checked_sub(*first)?).ok()?;
-                (*indexes.get(at)?).checked_sub(1)? as usize
+                let entry = entries.get(at)?;
+                (entry.after.checked_sub(1)? as usize, entry.below)
             }
-            Directory::Sparse => self.pages.binary_search_by_key(&number, |page| page.number).ok()?,
+            Directory::Sparse { numbers, below } => {
+                let index = numbers.binary_search(&number).ok()?;
+                (index, below[index])
+            }
         };
-        let places = &self.pages[index].places;
+        let places = &self.pages[index].0;
         if places[word] & bit == 0 {
             return None;
         }
         let before: u32 = places[..word].iter().map(|word| word.count_ones()).sum();
-        Some(self.below[index] + before + (places[word] & (bit - 1)).count_ones())
+        Some(below + before + (places[word] & (bit - 1)).count_ones())
     }
 }
 
 impl Directory {
-    fn new(pages: &[Page]) -> Self {
-        let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return Directory::Sparse };
+    fn new(pages: &[Page], below: Vec<u32>) -> Self {
+        let sparse = |below| Directory::Sparse { numbers: pages.iter().map(|page| page.number).collect(), below };
+        let (Some(first), Some(last)) = (pages.first(), pages.last()) else { return sparse(below) };
         let span = last.number - first.number;
         if span > 16 * pages.len() as u64 + (1 << 16) {
-            return Directory::Sparse;
+            return sparse(below);
         }
-        let mut indexes = vec![0; span as usize + 1];
-        for (index, page) in (1..).zip(pages) {
-            indexes[(page.number - first.number) as usize] = index;
+        let mut entries = vec![PageEntry::default(); span as usize + 1];
+        for ((after, page), below) in (1..).zip(pages).zip(below) {
+            entries[(page.number - first.number) as usize] = PageEntry { after, below };
         }
-        Directory::Flat { first: first.number, indexes }
+        Directory::Flat { first: first.number, entries }
     }
 }
 

@@ -17,6 +17,8 @@ use super::records::FieldType;
 use super::texts::{append, utf16_characters};
 use super::values::value;
 
+const HEXADECIMAL: &[u8; 16] = b"0123456789abcdef";
+
 /// Fewer bytes are recorded as numbers, even if they could be characters.
 const LEAST_TEXT_BYTES: usize = 4;
 
@@ -64,7 +66,7 @@ impl ArrayReader {
         if used.len() < LEAST_TEXT_BYTES {
             return None;
         }
-        let text = str::from_utf8(used).ok().filter(|text| !text.contains(is_control))?;
+        let text = str::from_utf8(used).ok().filter(|text| !has_control(text))?;
         let zeros = bytes.len() - used.len();
         if zeros == 0 && text.len() <= self.longest {
             out.push_str(text);
@@ -76,12 +78,20 @@ impl ArrayReader {
     /// Reads UTF-16; `None` if it is not a text. Returns whether the text is whole.
     fn utf16(&self, bytes: &[u8], out: &mut String) -> Option<bool> {
         let used = without_zeros(bytes, 2);
-        let mut characters = utf16_characters(used, u16::from_be_bytes);
-        if used.is_empty() || characters.any(|character| character.map_or(true, is_control)) {
+        if used.is_empty() {
             return None;
         }
-        let characters = utf16_characters(used, u16::from_be_bytes).flatten();
-        Some(self.text(characters, bytes.len() / 2, (bytes.len() - used.len()) / 2, out))
+        let (length, zeros) = (bytes.len() / 2, (bytes.len() - used.len()) / 2);
+        if zeros == 0 && used.len() / 2 <= self.longest && is_ascii_utf16(used) {
+            let mut all = std::mem::take(out).into_bytes();
+            all.extend(used.chunks_exact(2).map(|unit| unit[1]));
+            *out = String::from_utf8(all).expect("ASCII");
+            return Some(true);
+        }
+        if utf16_characters(used, u16::from_be_bytes).any(|character| character.map_or(true, is_control)) {
+            return None;
+        }
+        Some(self.text(utf16_characters(used, u16::from_be_bytes).flatten(), length, zeros, out))
     }
 
     /// Writes a text followed by `zeros`, the unused part of a buffer. Returns whether the text is whole.
@@ -103,16 +113,22 @@ impl ArrayReader {
                 return false;
             }
             let before = out.len();
-            let separator = if at == 0 { "" } else { " " };
-            let _ = match value(kind, element) {
-                _ if kind == FieldType::Byte => write!(out, "{separator}{:02x}", element[0]),
-                Some(Value::Boolean(value)) => write!(out, "{separator}{}", u8::from(value)),
-                Some(Value::Signed(value)) => write!(out, "{separator}{value}"),
-                Some(Value::Character(value)) => write!(out, "{separator}{value}"),
-                Some(Value::Float(value)) => write!(out, "{separator}{value:?}"),
-                Some(Value::Double(value)) => write!(out, "{separator}{value:?}"),
-                _ => Ok(()),
-            };
+            if at > 0 {
+                out.push(' ');
+            }
+            match value(kind, element) {
+                _ if kind == FieldType::Byte => {
+                    out.extend(
+                        [element[0] >> 4, element[0] & 15].map(|digit| char::from(HEXADECIMAL[usize::from(digit)])),
+                    );
+                }
+                Some(Value::Boolean(value)) => out.push(if value { '1' } else { '0' }),
+                Some(Value::Signed(value)) => out.push_str(itoa::Buffer::new().format(value)),
+                Some(Value::Character(value)) => out.push_str(itoa::Buffer::new().format(value)),
+                Some(Value::Float(value)) => drop(write!(out, "{value:?}")),
+                Some(Value::Double(value)) => drop(write!(out, "{value:?}")),
+                _ => {}
+            }
             if out.len() > self.longest {
                 out.truncate(before);
                 return false;
@@ -126,6 +142,26 @@ impl ArrayReader {
 fn without_zeros(bytes: &[u8], width: usize) -> &[u8] {
     let used = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     &bytes[..used.next_multiple_of(width).min(bytes.len())]
+}
+
+/// Returns whether a text has characters that never occur in one.
+fn has_control(text: &str) -> bool {
+    if text.is_ascii() {
+        !text.bytes().fold(true, |are, byte| are & is_ascii_text(byte))
+    } else {
+        text.contains(is_control)
+    }
+}
+
+/// Returns whether UTF-16 is a text of ASCII characters only.
+fn is_ascii_utf16(units: &[u8]) -> bool {
+    // Without an early end, so that many units are compared at once.
+    units.chunks_exact(2).fold(true, |are, unit| are & (unit[0] == 0) & is_ascii_text(unit[1]))
+}
+
+/// Returns whether a byte is ASCII and occurs in a text.
+fn is_ascii_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c) | matches!(byte, b' '..=b'~')
 }
 
 /// Returns whether a character never occurs in a text.
@@ -167,6 +203,16 @@ mod tests {
             (ArrayContents::Elements { are_all: true }, "ca fe ba be".to_owned())
         );
         assert_eq!(all(FieldType::Byte, &[]), (ArrayContents::Elements { are_all: true }, String::new()));
+    }
+
+    #[test]
+    fn ascii_is_a_text_as_other_characters_are() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(is_ascii_text(byte), byte.is_ascii() && !is_control(byte.into()), "{byte:#x}");
+            let units = [0, b'A', 0, byte];
+            assert_eq!(is_ascii_utf16(&units), is_ascii_text(byte), "{byte:#x}");
+            assert!(!is_ascii_utf16(&[1, byte]));
+        }
     }
 
     #[test]

@@ -24,6 +24,7 @@ use super::outline::{JobOutline, Names, Outline, Purpose, find_layout, group};
 use super::places::{RecordPlaces, Records, Segment};
 use super::records::{Header, record, tag};
 use super::recovery::{Recovered, recover};
+use super::texts;
 
 /// Goes from record to record by their lengths, and adds those before the end of the first heap dump to `names`.
 /// Returns `None` if a length leads to no record.
@@ -72,6 +73,8 @@ pub(super) struct Heaps<'a> {
     names: Names<'a>,
     layout: (ObjectLayout, bool),
     purpose: Purpose,
+    /// The class of strings, if a record before the heap names it.
+    string_class: Option<u64>,
     records: VecDeque<Records>,
     /// The outline of each job, and the number of its heap dump.
     found: VecDeque<(u32, JobOutline<'a>)>,
@@ -99,6 +102,7 @@ impl<'a> Heaps<'a> {
             names: Names::default(),
             layout: (given_layout.unwrap_or_else(|| find_layout::<ID>(&[]).0), given_layout.is_some()),
             purpose,
+            string_class: None,
             records: VecDeque::new(),
             found: VecDeque::new(),
             given: 0,
@@ -127,7 +131,8 @@ impl<'a> Heaps<'a> {
         if context.options.of_formats.get::<ObjectLayout>().is_none() {
             self.layout = find_layout::<ID>(segments);
         }
-        let (layout, purpose) = (self.layout.0, self.purpose);
+        self.string_class = self.names.class_named(texts::STRING_FILE_NAME);
+        let (layout, purpose, string_class) = (self.layout.0, self.purpose, self.string_class);
         let phase = match purpose {
             Purpose::Totals => "counting",
             Purpose::Numbers => "finding objects",
@@ -135,7 +140,7 @@ impl<'a> Heaps<'a> {
         context.progress.begin(phase, self.dump.len() as u64, "bytes");
         let found = group(segments).into_par_iter().map(|job| {
             context.check_cancelled()?;
-            let found = JobOutline::read::<ID>(job, purpose, &layout);
+            let found = JobOutline::read::<ID>(job, purpose, &layout, string_class);
             context.progress.advance(job.iter().map(|segment| segment.bytes.len() as u64).sum());
             Ok((job[0].heap, found))
         });
@@ -171,7 +176,7 @@ impl<'a> Heaps<'a> {
             names.read::<ID>(self.dump, &records);
         }
         let jobs = jobs.into_iter().map(|(_, job)| job).collect();
-        Outline::new::<ID>(self.dump, names, self.layout, self.purpose, jobs).map(Some)
+        Outline::new::<ID>(self.dump, names, self.layout, self.purpose, self.string_class, jobs).map(Some)
     }
 
     /// Drops the remaining heap dumps, which is damage.

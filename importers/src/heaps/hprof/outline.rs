@@ -23,7 +23,7 @@ pub(super) type Table<K, V> = HashMap<K, V, RandomState>;
 const CHUNK_OBJECTS: u32 = 1 << 14;
 const CHUNK_BYTES: usize = 1 << 30;
 /// The place of one in this number of objects of a chunk is remembered.
-const STEP: u32 = 32;
+const STEP: u32 = 16;
 /// Bytes of the dump per job of a thread.
 const JOB_BYTES: usize = 16 << 20;
 /// Number of places of the dump examined for the object layout, and bytes of each.
@@ -54,11 +54,14 @@ pub(super) struct Chunk<'a> {
     places: Vec<u32>,
     /// Offsets of the objects left out, since an earlier one has the same address.
     repeated: Vec<u32>,
+    /// Offsets of its strings, if their class was known.
+    strings: Vec<u32>,
 }
 
 impl<'a> Chunk<'a> {
     fn new() -> Self {
-        Chunk { bytes: &[], first_number: 0, objects: 0, places: Vec::new(), repeated: Vec::new() }
+        let (places, repeated, strings) = (Vec::new(), Vec::new(), Vec::new());
+        Chunk { bytes: &[], first_number: 0, objects: 0, places, repeated, strings }
     }
 
     /// Adds an object that begins at this place, less than [`CHUNK_BYTES`] after the start.
@@ -67,6 +70,13 @@ impl<'a> Chunk<'a> {
             self.places.push(place as u32);
         }
         self.objects += 1;
+    }
+
+    /// The strings that were found in it.
+    pub(super) fn strings<const ID: usize>(&self) -> impl Iterator<Item = SubRecord<'a>> {
+        let strings = self.strings.iter().filter(|place| self.repeated.binary_search(place).is_err());
+        // The chunk was read before, so it has no damage.
+        strings.filter_map(|&place| SubRecords::<ID>::new(&self.bytes[place as usize..]).next().ok()?)
     }
 
     /// The object after `before` others from a place on, if objects of the chunk are left out.
@@ -165,6 +175,8 @@ pub(super) struct Outline<'a> {
     pub(super) chunks: Vec<Chunk<'a>>,
     pub(super) addresses: Addresses,
     pub(super) counts: Counts,
+    /// The class whose instances are the strings of the chunks, if it was known when they were read.
+    pub(super) string_class: Option<u64>,
     /// Number of objects and classes with the address of another one. They are left out, unless objects are only
     /// counted.
     pub(super) repeated: u64,
@@ -191,6 +203,7 @@ impl<'a> Outline<'a> {
         names: Names<'a>,
         (layout, is_layout_found): (ObjectLayout, bool),
         purpose: Purpose,
+        string_class: Option<u64>,
         jobs: Vec<JobOutline<'a>>,
     ) -> Result<Self, ImportError> {
         let mut outline = Outline {
@@ -204,6 +217,7 @@ impl<'a> Outline<'a> {
             chunks: Vec::new(),
             addresses: Addresses::new(Vec::new(), 0, Table::default()),
             counts: Counts::default(),
+            string_class,
             repeated: 0,
         };
         let mut collectors = Vec::with_capacity(jobs.len());
@@ -310,7 +324,8 @@ impl<'a> Outline<'a> {
         let mut seen = AddressSet::new(&self.addresses, self.classes.iter().map(|class| class.address));
         let mut odd = Vec::new();
         for (number, chunk) in self.chunks.iter_mut().enumerate() {
-            let mut kept = Chunk { bytes: chunk.bytes, ..Chunk::new() };
+            let strings = std::mem::take(&mut chunk.strings);
+            let mut kept = Chunk { bytes: chunk.bytes, strings, ..Chunk::new() };
             chunk.for_each_of_all::<ID>(|address, _, place| {
                 if !seen.insert(address) {
                     kept.repeated.push(place as u32);
@@ -335,7 +350,7 @@ impl<'a> Outline<'a> {
         self.chunks.last().map_or(self.classes.len() as u32, |chunk| chunk.first_number + chunk.objects)
     }
 
-    /// Reads the object with this number; `None` for a class. Skips up to 31 other objects.
+    /// Reads the object with this number; `None` for a class. Skips up to 15 other objects.
     pub(super) fn object<const ID: usize>(&self, number: u32) -> Option<SubRecord<'a>> {
         let chunk = self.chunks.partition_point(|chunk| chunk.first_number <= number).checked_sub(1)?;
         let chunk = &self.chunks[chunk];
@@ -416,7 +431,12 @@ impl<'s> AddressSet<'s> {
 }
 
 impl<'a> JobOutline<'a> {
-    pub(super) fn read<const ID: usize>(segments: &[Segment<'a>], purpose: Purpose, layout: &ObjectLayout) -> Self {
+    pub(super) fn read<const ID: usize>(
+        segments: &[Segment<'a>],
+        purpose: Purpose,
+        layout: &ObjectLayout,
+        string_class: Option<u64>,
+    ) -> Self {
         let mut found = JobOutline {
             chunks: Vec::new(),
             classes: Vec::new(),
@@ -427,12 +447,18 @@ impl<'a> JobOutline<'a> {
             is_whole: true,
         };
         for segment in segments {
-            found.read_segment::<ID>(segment.bytes, purpose, layout);
+            found.read_segment::<ID>(segment.bytes, purpose, layout, string_class);
         }
         found
     }
 
-    fn read_segment<const ID: usize>(&mut self, bytes: &'a [u8], purpose: Purpose, layout: &ObjectLayout) {
+    fn read_segment<const ID: usize>(
+        &mut self,
+        bytes: &'a [u8],
+        purpose: Purpose,
+        layout: &ObjectLayout,
+        string_class: Option<u64>,
+    ) {
         let mut parts = SubRecords::<ID>::new(bytes);
         let (mut start, mut chunk) = (0, Chunk::new());
         loop {
@@ -473,6 +499,9 @@ impl<'a> JobOutline<'a> {
                 start = offset;
             }
             chunk.push(offset - start);
+            if matches!(part, SubRecord::Instance { class, .. } if Some(class) == string_class) {
+                chunk.strings.push((offset - start) as u32);
+            }
         }
         self.end_chunk(&mut chunk, &bytes[start..parts.offset()]);
     }
@@ -630,6 +659,12 @@ impl<'a> Names<'a> {
     /// The name of a class in the spelling of the language: `java.lang.String`, `int[]`.
     pub(super) fn class_name(&self, class: u64) -> Option<Cow<'_, str>> {
         self.text(*self.classes.get(&class)?).map(class_names::readable)
+    }
+
+    /// The class of this name, in the spelling of class files.
+    pub(super) fn class_named(&self, name: &str) -> Option<u64> {
+        let is = |name_id: &u64| self.strings.get(name_id).is_some_and(|&text| text == name.as_bytes());
+        self.classes.iter().find_map(|(&class, name_id)| is(name_id).then_some(class))
     }
 
     /// The class with this serial.

@@ -25,6 +25,8 @@ const MOST_FOR_EACH_BYTE: u64 = 16;
 const MOST_BESIDE: u64 = 64 << 20;
 
 const STRING: &str = "java.lang.String";
+/// The same in the spelling of class files.
+pub(super) const STRING_FILE_NAME: &str = "java/lang/String";
 
 /// Bytes reserved for the mark of omitted characters.
 const MARK_BYTES: usize = 64;
@@ -158,20 +160,30 @@ impl<'o, 'a, const ID: usize> Texts<'o, 'a, ID> {
         let class = outline.classes[self.fields[0].class].address;
         outline.chunks.par_iter().try_for_each(|chunk| {
             context.check_cancelled()?;
-            for_each_object::<ID>(chunk, |_, part| {
-                if let SubRecord::Instance { class: of, fields, .. } = part
-                    && of == class
-                    && let Some(value) = fields.get(self.fields[0].value..self.fields[0].value + ID)
-                    && let Some(array) = outline.addresses.number(id::<ID>(value))
-                {
-                    // Relaxed: the threads end before the bits are read.
-                    arrays.0[array as usize / 64].fetch_or(1 << (array % 64), Ordering::Relaxed);
-                }
-            });
+            if outline.string_class == Some(class) {
+                chunk.strings::<ID>().for_each(|string| self.add_array(string, &arrays));
+            } else {
+                for_each_object::<ID>(chunk, |_, part| {
+                    if matches!(part, SubRecord::Instance { class: of, .. } if of == class) {
+                        self.add_array(part, &arrays);
+                    }
+                });
+            }
             context.progress.advance(chunk.bytes.len() as u64);
             Ok::<_, ImportError>(())
         })?;
         Ok(arrays)
+    }
+
+    /// Adds the array of a string to the set.
+    fn add_array(&self, string: SubRecord<'_>, arrays: &OwnArrays) {
+        if let SubRecord::Instance { fields, .. } = string
+            && let Some(value) = fields.get(self.fields[0].value..self.fields[0].value + ID)
+            && let Some(array) = self.outline.addresses.number(id::<ID>(value))
+        {
+            // Relaxed: the threads end before the bits are read.
+            arrays.0[array as usize / 64].fetch_or(1 << (array % 64), Ordering::Relaxed);
+        }
     }
 }
 
