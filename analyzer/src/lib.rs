@@ -123,7 +123,7 @@ pub use questions::lines::{Line, days_to_date};
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
 pub use questions::merged_paths::{MergedNode, MergedPaths};
 pub use questions::numbers::{FieldNumber, NumberTotals, Time, order as number_order};
-pub use questions::off_heap::OffHeap;
+pub use questions::off_heap::{Buffers, OffHeap};
 pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::set_references::{Direction, FieldReferences, ObjectReferences};

@@ -44,6 +44,32 @@ fn duplicates_are_kept() {
     }
 }
 
+#[test]
+fn the_fill_of_collections_is_kept() {
+    let (folder, source) =
+        (tempfile::tempdir().unwrap(), concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/jvm.barrow"));
+    let path = folder.path().join("heap.barrow");
+    std::fs::copy(source, &path).unwrap();
+    assert_kept(&path, "collections", |heap, progress| {
+        let found = heap.collections(progress).unwrap();
+        assert!(found.types.len() > 5 && found.boxed.len() > 1 && found.uniform.len() > 1);
+        format!("{found:?}")
+    });
+}
+
+#[test]
+fn referrers_are_kept_for_the_last_object() {
+    let (_folder, path) = recorded(11, 200);
+    for object in (0..200).map(ObjectId) {
+        assert_kept(&path, "referrers", |heap, progress| {
+            let referrers = heap.referrers(object, progress).unwrap();
+            format!("{referrers:?} {:?}", heap.incoming_page(&referrers, 0, 1000).unwrap())
+        });
+    }
+    let length = std::fs::metadata(path.with_extension("barrow.index")).unwrap().len();
+    assert!(length < 1 << 17, "answers about 200 objects take {length} bytes");
+}
+
 /// Every third object, beginning at one of the first three.
 fn some_objects(heap: &Heap, seed: u64) -> ObjectSet {
     let ids = (0..heap.object_count() as u32).filter(|id| u64::from(id % 3) == seed % 3).map(ObjectId);

@@ -72,6 +72,12 @@ impl Exclusion {
         Exclusion { freed, ..self }
     }
 
+    /// The same with further objects that are excluded.
+    pub(crate) fn freeing(mut self, objects: &ObjectSet) -> Self {
+        self.freed.union_with(objects);
+        self
+    }
+
     /// Excludes all references to `objects`, in addition to `before`.
     pub(crate) fn referred_to_by_roots_only(before: Option<&Exclusion>, objects: ObjectSet) -> Self {
         let nothing = ObjectSet::new(objects.snapshot(), objects.snapshot_objects());

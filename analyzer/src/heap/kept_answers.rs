@@ -37,6 +37,12 @@ pub(crate) enum QuestionKind {
     Paths = 6,
     /// Ranks among the children of a place in the dominator tree.
     Siblings = 7,
+    /// The fill of collections.
+    Collections = 8,
+    /// The sources of the references to an object.
+    Referrers = 9,
+    /// Memory outside the heap that buffers own.
+    OffHeap = 10,
 }
 
 /// Slots per snapshot: an answer replaces another one whose question has the same slot. This is a judgement.
@@ -96,8 +102,12 @@ impl Heap {
     /// The number of answers to questions of one kind about this heap, if nothing is excluded from it.
     pub(crate) fn kept_answer_count(&self, asked: QuestionKind) -> usize {
         let Question(beginning) = Question::of(None, asked);
-        let contents = self.slots().filter_map(|slot| self.slot_contents(slot));
-        contents.filter(|values| values.slice(8..8 + beginning.len()) == Some(&beginning)).count()
+        self.slots().filter(|&slot| self.begins_with(slot, &beginning)).count()
+    }
+
+    /// Returns whether the question of a slot begins with these bytes.
+    fn begins_with(&self, slot: ColumnId, beginning: &[u8]) -> bool {
+        self.slot_contents(slot).is_some_and(|values| values.slice(8..8 + beginning.len()) == Some(beginning))
     }
 
     fn slot_contents(&self, slot: ColumnId) -> Option<SparseColumn<u8>> {
@@ -109,6 +119,33 @@ impl Heap {
     /// # Errors
     /// [`crate::AnalyzerError::Cancelled`].
     pub(crate) fn keep_answer(&self, question: &Question, answer: &[u8], progress: &dyn Progress) -> Result<()> {
+        self.keep_answer_in(question, answer, None, progress)
+    }
+
+    /// Keeps an answer in place of that to another question of this kind: for questions that are asked about many
+    /// objects, whose answers would replace all others.
+    ///
+    /// # Errors
+    /// [`crate::AnalyzerError::Cancelled`].
+    pub(crate) fn keep_last_answer(
+        &self,
+        asked: QuestionKind,
+        parameters: &[u8],
+        answer: &[u8],
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let Question(beginning) = self.asked(asked, &[]);
+        let before = self.slots().find(|&slot| self.begins_with(slot, &beginning));
+        self.keep_answer_in(&self.asked(asked, parameters), answer, before, progress)
+    }
+
+    fn keep_answer_in(
+        &self,
+        question: &Question,
+        answer: &[u8],
+        before: Option<ColumnId>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let Question(asked) = question;
         let bytes = 8 + asked.len() + answer.len();
         let most = (self.objects / 2).max(LEAST_ROOM_BYTES);
@@ -121,7 +158,7 @@ impl Heap {
         let any = self.slots().nth(crc32c::crc32c(asked) as usize % SLOTS as usize);
         let same = self.slots().find(|&slot| self.answer_in(slot, question).is_some());
         let free = self.slots().find(|&slot| index.length::<u8>(self.snapshot, slot).is_none());
-        let Some(slot) = same.or(free).or(any) else { return Ok(()) };
+        let Some(slot) = before.or(same).or(free).or(any) else { return Ok(()) };
         self.keep_in(index, &[(slot, ColumnValues::of(&values))], progress)
     }
 
@@ -176,10 +213,17 @@ mod tests {
                 heap.asked(QuestionKind::Duplicates, &[]),
                 heap.asked(QuestionKind::Retained, &set.to_runs()),
                 heap.asked(QuestionKind::Paths, &options.to_bytes(ObjectId(5))),
+                heap.asked(QuestionKind::Collections, &[]),
+                heap.asked(QuestionKind::Referrers, &5_u32.to_le_bytes()),
+                heap.asked(QuestionKind::OffHeap, &[]),
             ];
             asked.iter().for_each(|question| heap.keep_answer(question, &answer, &Silent).unwrap());
             assert!(asked.iter().all(|question| heap.kept_answer(question).as_deref() == Some(&answer)));
             heap.duplicates(&Silent).unwrap();
+            let _ = heap.collections(&Silent);
+            heap.off_heap(&Silent).unwrap();
+            let referrers = heap.referrers(ObjectId(5), &Silent).unwrap();
+            let _ = heap.incoming_page(&referrers, 0, 10);
             heap.retained_set(&set, &Silent).unwrap();
             for path in heap.paths(ObjectId(5), &options, &Silent).unwrap() {
                 heap.steps(&path, 0..path.objects.len()).unwrap();

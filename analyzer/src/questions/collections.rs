@@ -10,10 +10,12 @@
 //! Attributes of types describe this. `interchangeable` marks objects that could be shared if they are equal; `same
 //! elements` names the field with the value that all elements of an array have.
 
+mod kept;
+
 use std::collections::BTreeMap;
 
 use barrow_format::block::ColumnSelection;
-use barrow_format::rows::Label;
+use barrow_format::rows::{Label, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
 
@@ -21,7 +23,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::object::{Cursor, objects};
 use crate::graph::object_set::ObjectSet;
-use crate::heap::Heap;
+use crate::heap::{Heap, QuestionKind};
 use crate::progress::{Progress, check};
 use crate::questions::fields::{FieldPath, Filled, Filling, FillingFields, Held};
 
@@ -142,7 +144,7 @@ struct Slots {
 }
 
 impl Heap {
-    /// The fill of collections, and the superfluous boxed numbers and arrays.
+    /// The fill of collections, and the superfluous boxed numbers and arrays. The index file keeps the answer.
     ///
     /// Time: a pass over the objects of such types for each way to find their contents. Memory: 100 bytes for each
     /// collection.
@@ -151,6 +153,38 @@ impl Heap {
     /// [`AnalyzerError::NoElements`] if no type describes its elements, [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
     pub fn collections(&self, progress: &dyn Progress) -> Result<Collections> {
+        let question = self.asked(QuestionKind::Collections, &[]);
+        let kept = self.kept_answer_numbers(&question);
+        if let Some(kept) = kept.and_then(|numbers| Collections::of_numbers(&numbers))
+            && self.may_be(&kept)?
+        {
+            return Ok(kept);
+        }
+        let found = self.find_collections(progress)?;
+        if let Some(numbers) = found.numbers() {
+            self.keep_answer(&question, bytemuck::cast_slice(&numbers), progress)?;
+        }
+        Ok(found)
+    }
+
+    /// Returns whether these collections have types, texts and examples of this heap.
+    fn may_be(&self, collections: &Collections) -> Result<bool> {
+        let tables = self.recording().tables()?;
+        let Collections { types, boxed, uniform } = collections;
+        let of_types = types.iter().map(|row| (row.type_id, row.example));
+        let mut all = of_types
+            .chain(boxed.iter().map(|row| (row.type_id, row.example)))
+            .chain(uniform.iter().map(|row| (row.type_id, row.example)));
+        let is_text = |row: &UniformArrays| match row.element {
+            Held::Value(Value::Text(text)) => text.index() < tables.string_count(),
+            _ => true,
+        };
+        Ok(all.all(|(type_id, example)| {
+            type_id.index() < tables.type_count() && u64::from(example.0) < self.object_count()
+        }) && uniform.iter().all(is_text))
+    }
+
+    fn find_collections(&self, progress: &dyn Progress) -> Result<Collections> {
         let tables = self.recording().tables()?;
         let boxed = self.boxed_numbers(progress)?;
         let uniform = self.uniform_arrays(progress)?;

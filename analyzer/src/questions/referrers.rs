@@ -8,7 +8,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{BlockPlace, Workspace, decode, pooled};
 use crate::file::object::{Cursor, ObjectDetails, Reference, details, run_of_blocks};
 use crate::graph::incoming::scan;
-use crate::heap::Heap;
+use crate::heap::{Heap, QuestionKind};
 use crate::progress::Progress;
 
 /// The sources of the references that lead to an object, ascending; a source occurs once for each reference.
@@ -52,24 +52,34 @@ struct SourceRequest {
 }
 
 impl Heap {
-    /// The references that lead to an object, without excluded ones. The first call scans all references. The second
-    /// call builds the incoming references of all objects, so that later calls are fast, unless the graph is dense.
+    /// The references that lead to an object, without excluded ones. The first call scans all references, and the index
+    /// file keeps its answer. The second call builds the incoming references of all objects, so that later calls are
+    /// fast, unless the graph is dense.
     ///
     /// # Errors
     /// As for [`Heap::incoming`].
     pub fn referrers(&self, target: ObjectId, progress: &dyn Progress) -> Result<Referrers> {
-        let sources = match self.known_sources(target) {
+        let sources = match self.known_sources(target).or_else(|| self.kept_sources(target)) {
             Some(sources) => sources,
             None if !self.is_dense()? && self.asks_again_for_incoming() => self.incoming(progress)?.each_source(target),
-            None => scan(
-                self.recording(),
-                self.snapshot(),
-                target,
-                self.exclusion().map(|exclusion| &**exclusion),
-                progress,
-            )?,
+            None => {
+                let exclusion = self.exclusion().map(|exclusion| &**exclusion);
+                let sources = scan(self.recording(), self.snapshot(), target, exclusion, progress)?;
+                let (answer, parameters) = (bytemuck::cast_slice(&sources), target.0.to_le_bytes());
+                self.keep_last_answer(QuestionKind::Referrers, &parameters, answer, progress)?;
+                sources
+            }
         };
         Ok(Referrers { sources, target })
+    }
+
+    /// The sources that the index file keeps as an answer.
+    fn kept_sources(&self, target: ObjectId) -> Option<Vec<u32>> {
+        let question = self.asked(QuestionKind::Referrers, &target.0.to_le_bytes());
+        let sources = self.kept_answer_numbers::<u32>(&question)?;
+        let is_possible =
+            sources.is_sorted() && sources.last().is_none_or(|&last| u64::from(last) < self.object_count());
+        is_possible.then_some(sources)
     }
 
     /// The objects that refer to an object, ascending, each once, without excluded ones. All references are scanned

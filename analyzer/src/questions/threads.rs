@@ -12,7 +12,7 @@
 //! stack, by its thread-local variables, or by both together. The thread object belongs to the thread even if others refer
 //! to it, such as a thread pool. To compute this, the roots of each thread form a root category of their own that includes
 //! the thread object, and references from objects to thread objects are excluded. The retained size of that category in the
-//! dominator tree is the answer. One computation of dominators covers all threads.
+//! dominator tree is the answer. One computation of dominators covers all threads, and it leaves out what other roots reach.
 
 use std::collections::HashMap;
 
@@ -28,6 +28,7 @@ use crate::graph::adjacency::{Adjacency, Follow};
 use crate::graph::dominators::{Dominators, GroupRetained, resident_bytes};
 use crate::graph::exclusion::Exclusion;
 use crate::graph::object_set::ObjectSet;
+use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::heap::Heap;
 use crate::progress::Progress;
@@ -185,7 +186,28 @@ impl Heap {
         places: &[Option<usize>],
         progress: &dyn Progress,
     ) -> Result<Vec<u64>> {
-        let dominators = self.dominators_of_threads(found, places, |place, _| StringId(place as u32), progress)?;
+        let (roots, exclusion) = self.roots_by_thread(found, places, |place, _| StringId(place as u32))?;
+        let references = self.references_of_threads(&exclusion, progress)?;
+        let (of_others, mut of_threads): (Vec<Root>, Vec<Root>) =
+            roots.rows().iter().partition(|root| root.category == OTHER_ROOTS);
+        // No thread retains what other roots reach, which is nearly always the most: dominators are needed of the rest.
+        // An ephemeron may connect the two.
+        let shared = if of_others.is_empty() || !references.ephemerons().is_empty() {
+            None
+        } else {
+            let targets = Roots::of(of_others).targets();
+            let shared = reachable(self.snapshot(), &references, &targets, None, progress)?;
+            Some(shared).filter(|shared| shared.len() > self.object_count() / 2)
+        };
+        let dominators = match shared {
+            None => self.find_dominators(references, &roots, progress)?,
+            Some(shared) => {
+                drop(references);
+                of_threads.retain(|root| !shared.contains(root.target));
+                let references = self.references_of_threads(&exclusion.freeing(&shared), progress)?;
+                self.find_dominators(references, &Roots::of(of_threads), progress)?
+            }
+        };
         let mut columns = vec![0; 2 * found.len()];
         for (category, retained) in dominators.retained_by_groups().filter(|&(category, _)| category != OTHER_ROOTS) {
             columns[2 * category.index()..][..2].copy_from_slice(&[retained.objects, retained.bytes]);
@@ -201,10 +223,26 @@ impl Heap {
         &self,
         found: &[ThreadRoots],
         places: &[Option<usize>],
-        // These ids only distinguish categories: no string is looked up by them.
         category: impl Fn(usize, Option<usize>) -> StringId,
         progress: &dyn Progress,
     ) -> Result<Dominators> {
+        let (roots, exclusion) = self.roots_by_thread(found, places, category)?;
+        self.find_dominators(self.references_of_threads(&exclusion, progress)?, &roots, progress)
+    }
+
+    fn references_of_threads(&self, exclusion: &Exclusion, progress: &dyn Progress) -> Result<Adjacency> {
+        self.memory().require(resident_bytes(self.object_count()))?;
+        Adjacency::build(self.recording(), self.snapshot(), Follow::Retaining, Some(exclusion), self.run(progress))
+    }
+
+    /// The roots of threads in categories of their own, and what is excluded so that only these refer to thread objects.
+    fn roots_by_thread(
+        &self,
+        found: &[ThreadRoots],
+        places: &[Option<usize>],
+        // These ids only distinguish categories: no string is looked up by them.
+        category: impl Fn(usize, Option<usize>) -> StringId,
+    ) -> Result<(Roots, Exclusion)> {
         let mut threads = ObjectSet::new(self.snapshot(), self.object_count());
         let mut owners: HashMap<ObjectId, usize> = HashMap::new();
         for (place, thread) in found.iter().enumerate() {
@@ -224,15 +262,7 @@ impl Heap {
         });
         let roots = Roots::of(by_thread.collect());
         let exclusion = Exclusion::referred_to_by_roots_only(self.exclusion().map(|exclusion| &**exclusion), threads);
-        self.memory().require(resident_bytes(self.object_count()))?;
-        let references = Adjacency::build(
-            self.recording(),
-            self.snapshot(),
-            Follow::Retaining,
-            Some(&exclusion),
-            self.run(progress),
-        )?;
-        self.find_dominators(references, &roots, progress)
+        Ok((roots, exclusion))
     }
 }
 

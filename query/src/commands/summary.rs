@@ -1,8 +1,6 @@
 //! `summary`: totals of one snapshot or of many.
 
-use barrow_analyzer::{
-    Number, NumberTotals, OffHeap, Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries,
-};
+use barrow_analyzer::{OffHeap, Recording, SnapshotId, Source, Summary, Tables, by_kind, summary, verified_summaries};
 
 use crate::answer::{Answer, Audience, Column, Fact, Table, Unit, Value, record, table, units};
 use crate::arguments::Arguments;
@@ -96,19 +94,6 @@ fn off_heap(ask: &Ask, summary: &Summary) -> Result<Option<OffHeap>, QueryError>
     })
 }
 
-/// Number of buffers, if all are known.
-fn count(totals: &NumberTotals) -> Value {
-    (totals.unknown == 0).then_some(totals.known).into()
-}
-
-/// Bytes of buffers, if all are known.
-fn bytes(totals: &NumberTotals) -> Value {
-    match totals.sum() {
-        Some(Number::Whole(bytes)) if totals.unknown == 0 => u64::try_from(bytes).ok().into(),
-        _ => Value::None,
-    }
-}
-
 /// Adds the totals of the process tree.
 fn of_processes(state: &State, answer: Answer) -> Result<Answer, QueryError> {
     Ok(process_summary::add(answer, &*state.process_tree()?, &*state.process_totals()?))
@@ -177,9 +162,9 @@ fn of_one(
         .fact(Column::shown("objects", Unit::Count), totals.objects)
         .fact(Column::shown("shallow", Unit::Bytes), totals.heap_bytes)
         .fact(Column::shown("unmanaged", Unit::Bytes), totals.unmanaged_bytes)
-        .fact(Column::shown("direct buffers", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.direct)))
-        .fact(Column::shown("mapped files", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.mapped)))
-        .fact(Column::shown("buffers of native code", Unit::Bytes), off_heap.map(|off_heap| bytes(&off_heap.native)))
+        .fact(Column::shown("direct buffers", Unit::Bytes), off_heap.map(|off_heap| off_heap.direct.bytes))
+        .fact(Column::shown("mapped files", Unit::Bytes), off_heap.map(|off_heap| off_heap.mapped.bytes))
+        .fact(Column::shown("buffers of native code", Unit::Bytes), off_heap.map(|off_heap| off_heap.native.bytes))
         .fact(Column::shown("references", Unit::Count), (!is_partial).then_some(totals.references))
         .fact(Column::shown("roots", Unit::Count), (!is_partial).then_some(totals.roots))
         .table(kinds.for_readers(Audience::People)))
@@ -212,12 +197,12 @@ fn rows(
         Column::bytes("heap_bytes_change").called("Δ shallow").for_people()
             => before.map(|before| Value::change(before.heap_bytes, totals.heap_bytes)),
         Column::bytes("unmanaged_bytes").secondary() => totals.unmanaged_bytes,
-        ..off_heap.map(|_| Column::count("direct_buffers")) => off_heap.map(|off_heap| count(&off_heap.direct)),
-        ..off_heap.map(|_| Column::bytes("direct_buffer_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.direct)),
-        ..off_heap.map(|_| Column::count("mapped_files")) => off_heap.map(|off_heap| count(&off_heap.mapped)),
-        ..off_heap.map(|_| Column::bytes("mapped_file_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.mapped)),
-        ..off_heap.map(|_| Column::count("native_buffers")) => off_heap.map(|off_heap| count(&off_heap.native)),
-        ..off_heap.map(|_| Column::bytes("native_buffer_bytes")) => off_heap.map(|off_heap| bytes(&off_heap.native)),
+        ..off_heap.map(|_| Column::count("direct_buffers")) => off_heap.map(|off_heap| off_heap.direct.count),
+        ..off_heap.map(|_| Column::bytes("direct_buffer_bytes")) => off_heap.map(|off_heap| off_heap.direct.bytes),
+        ..off_heap.map(|_| Column::count("mapped_files")) => off_heap.map(|off_heap| off_heap.mapped.count),
+        ..off_heap.map(|_| Column::bytes("mapped_file_bytes")) => off_heap.map(|off_heap| off_heap.mapped.bytes),
+        ..off_heap.map(|_| Column::count("native_buffers")) => off_heap.map(|off_heap| off_heap.native.count),
+        ..off_heap.map(|_| Column::bytes("native_buffer_bytes")) => off_heap.map(|off_heap| off_heap.native.bytes),
         Column::count("references") => (!is_partial).then_some(totals.references),
         Column::count("roots").secondary() => (!is_partial).then_some(totals.roots),
         Column::nested("kinds").for_machines() => kinds(recording.tables()?, summary),
