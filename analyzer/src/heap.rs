@@ -308,6 +308,16 @@ impl Heap {
         &self.memory
     }
 
+    /// The number of objects to look at at once where all are, at about 100 bytes each: one in 64, so that passes over
+    /// sets, which take a bit for each object of the snapshot, are few; 65,536 if there is no room for more.
+    #[must_use]
+    pub fn objects_at_once(&self) -> usize {
+        const LEAST: u64 = 1 << 16;
+        let wanted = (self.objects / 64).clamp(LEAST, 1 << 20);
+        let has_room = self.memory.has_room(wanted * 100);
+        usize::try_from(if has_room { wanted } else { LEAST }).unwrap_or(usize::MAX)
+    }
+
     /// The objects that the roots reach without passing an object of `removed`.
     ///
     /// # Errors

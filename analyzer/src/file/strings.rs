@@ -23,6 +23,8 @@ use barrow_format::codec::Decompressor;
 use barrow_format::frame::Frame;
 use barrow_format::rows::Chunk;
 use barrow_format::{FormatError, StringId};
+use foldhash::HashMap;
+use parking_lot::Mutex;
 use rayon::prelude::*;
 
 use crate::columns::memory::temporary_folder;
@@ -39,6 +41,10 @@ const FEW_BYTES: u64 = 1 << 20;
 /// The text of a string that cannot be read.
 const UNREADABLE: &str = "(unreadable string)";
 
+/// Maximum number of chunks of all names whose strings are remembered: 32 bytes each, and a bit for each string of chunks
+/// that were looked at.
+const REMEMBERED_CHUNKS: usize = 1 << 17;
+
 /// The strings of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Strings {
@@ -51,6 +57,8 @@ pub(crate) struct Strings {
     kept_bytes: AtomicU64,
     kept_limit: AtomicU64,
     failure: OnceLock<Failure>,
+    /// Which strings are one of the names that were asked for.
+    names: Mutex<HashMap<String, Arc<ChunkAnswers>>>,
 }
 
 #[derive(Debug)]
@@ -191,6 +199,25 @@ impl Strings {
         of_chunks.concat()
     }
 
+    /// Tells of each string whether it is this name. Questions about many objects ask for the same names again and again.
+    pub(crate) fn named(&self, name: &str) -> StringAnswers<'_> {
+        let mut names = self.names.lock();
+        let chunks = names.get(name).map(Arc::clone).unwrap_or_else(|| {
+            if (names.len() + 1).saturating_mul(self.chunks.len()) > REMEMBERED_CHUNKS {
+                names.clear();
+            }
+            let chunks = Arc::new(self.unanswered());
+            names.insert(name.to_owned(), Arc::clone(&chunks));
+            chunks
+        });
+        let wanted = name.to_owned();
+        StringAnswers { strings: self, answer: Box::new(move |text| text == wanted), chunks }
+    }
+
+    fn unanswered(&self) -> ChunkAnswers {
+        self.chunks.iter().map(|_| OnceLock::new()).collect()
+    }
+
     fn chunk_of(&self, id: StringId) -> usize {
         self.chunks.partition_point(|chunk| chunk.first <= id.0) - 1
     }
@@ -272,14 +299,15 @@ impl Strings {
 pub(crate) struct StringAnswers<'s> {
     strings: &'s Strings,
     answer: Box<dyn Fn(&str) -> bool + Send + Sync + 's>,
-    /// For each chunk, one bit per string.
-    chunks: Vec<OnceLock<Vec<u64>>>,
+    chunks: Arc<ChunkAnswers>,
 }
+
+/// For each chunk, one bit per string.
+type ChunkAnswers = Vec<OnceLock<Vec<u64>>>;
 
 impl<'s> StringAnswers<'s> {
     pub(crate) fn new(strings: &'s Strings, answer: impl Fn(&str) -> bool + Send + Sync + 's) -> Self {
-        let chunks = strings.chunks.iter().map(|_| OnceLock::new()).collect();
-        StringAnswers { strings, answer: Box::new(answer), chunks }
+        StringAnswers { strings, answer: Box::new(answer), chunks: Arc::new(strings.unanswered()) }
     }
 
     /// The result for a string.

@@ -180,6 +180,11 @@ impl Tables {
         self.strings.map(answer)
     }
 
+    /// Tells of each string whether it is this name; remembered from question to question.
+    pub(crate) fn strings_named(&self, name: &str) -> StringAnswers<'_> {
+        self.strings.named(name)
+    }
+
     /// The results of `answer`, computed for the strings that are queried.
     pub(crate) fn string_answers<'s>(&'s self, answer: impl Fn(&str) -> bool + Send + Sync + 's) -> StringAnswers<'s> {
         StringAnswers::new(&self.strings, answer)

@@ -357,6 +357,10 @@ impl Heap {
                     0 => Cow::Borrowed(set),
                     _ => Cow::Owned(self.set_of(&Held::objects(&columns[at]))),
                 };
+                if targets.is_empty() {
+                    columns[at] = next_step(&columns[at], &[], &[]);
+                    continue;
+                }
                 match NamedField::find(self.recording(), name) {
                     Ok(named) => going.push((at, targets, named)),
                     // A null or unknown value on the way stays so, even if no object has the field.

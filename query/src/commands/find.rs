@@ -38,8 +38,6 @@ pub(super) const COMMAND: Command = Command {
 const RETAINED: &str = "retained_bytes";
 /// Bytes of the details of an object while its row is made.
 const DETAIL_BYTES: u64 = 100;
-/// Objects that are looked at at once while the largest are looked for: 100 bytes each, so 6 MB.
-const PAGE_OBJECTS: usize = 1 << 16;
 
 /// A search that can go on.
 #[derive(Clone)]
@@ -165,7 +163,7 @@ impl Ranked {
         let mut from = Some(ObjectId(0));
         self.matching = 0;
         while let Some(start) = from {
-            let page = Page { from: start, limit: PAGE_OBJECTS };
+            let page = Page { from: start, limit: heap.objects_at_once() };
             let found = heap.find(&self.question.kinds, &self.question.expression, page, progress)?;
             self.matching += found.objects.len();
             let cells = self.by.read(&found.objects, heap, progress)?;

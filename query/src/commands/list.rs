@@ -174,7 +174,7 @@ impl What {
             What::Attribute(attribute) => {
                 let mut keys = Vec::new();
                 let ids: Vec<ObjectId> = set.iter().collect();
-                for part in ids.chunks(PART_OBJECTS) {
+                for part in ids.chunks(heap.objects_at_once()) {
                     let details = objects(heap.recording(), heap.snapshot(), part)?;
                     keys.extend(attribute.read(&details, heap, progress)?.into_iter().map(Key::of_cell));
                 }
@@ -183,9 +183,6 @@ impl What {
         }
     }
 }
-
-/// Objects that are read at once while they are put in order.
-pub(super) const PART_OBJECTS: usize = 1 << 16;
 
 /// A sorting key.
 #[derive(Debug, Clone, PartialEq)]

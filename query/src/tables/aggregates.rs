@@ -16,9 +16,6 @@ use crate::language::field;
 /// Bytes of an aggregate of a group: its totals and its cell. This is an estimate by their fields.
 pub(crate) const AGGREGATE_BYTES: u64 = 300;
 
-/// Objects whose details are read at once: 100 bytes each, so 6 MB.
-const PART_OBJECTS: usize = 1 << 16;
-
 /// A number that each object may have.
 enum ObjectNumber {
     /// Each counts one.
@@ -185,11 +182,12 @@ impl ObjectNumber {
             }
             ObjectNumber::Attribute(attribute) => {
                 let ids: Vec<ObjectId> = set.iter().collect();
-                for (part, ids) in ids.chunks(PART_OBJECTS).enumerate() {
+                let at_once = heap.objects_at_once();
+                for (part, ids) in ids.chunks(at_once).enumerate() {
                     let details = objects(heap.recording(), heap.snapshot(), ids)?;
                     let cells = attribute.read(&details, heap, progress)?;
                     for (at, cell) in cells.iter().enumerate() {
-                        add(part * PART_OBJECTS + at, &|totals| add_cell(totals, cell));
+                        add(part * at_once + at, &|totals| add_cell(totals, cell));
                     }
                 }
             }

@@ -72,8 +72,7 @@ impl<'r> NamedField<'r> {
     /// [`AnalyzerError::NoField`] if there is none and no reference has the name.
     pub(super) fn find(recording: &'r Recording, name: &str) -> Result<Self> {
         let (tables, fields) = (recording.tables()?, recording.fields()?);
-        let wanted = name.to_owned();
-        let is_name = tables.string_answers(move |text| text == wanted);
+        let is_name = tables.strings_named(name);
         let (mut encodings, mut of_type) = (HashMap::default(), HashMap::default());
         for (id, field) in fields.all().filter(|(_, field)| is_name.get(field.name)) {
             if field.encoding != Encoding::Reference {

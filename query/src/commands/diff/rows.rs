@@ -129,7 +129,7 @@ fn rows(ask: &Ask, each: &EachSnapshot, columns: &[What]) -> Result<(Rows, [u64;
     let is_exact = each.visit(ask, |side, heap, set| {
         objects[side] = set.len();
         let ids: Vec<ObjectId> = set.iter().collect();
-        for part in ids.chunks(list::PART_OBJECTS) {
+        for part in ids.chunks(heap.objects_at_once()) {
             ask.context.require_rows_of(rows.len(), ROW_BYTES + CELL_BYTES * columns.len() as u64)?;
             let mut cells: Vec<_> = list::cells(heap, columns, part, &meter)?.into_iter().map(Vec::into_iter).collect();
             for &id in part {
