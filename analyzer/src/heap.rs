@@ -37,7 +37,7 @@ use self::line_rules::RulesOfTypes;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use barrow_format::{ObjectId, SnapshotId, StringId};
 use parking_lot::Mutex;
@@ -59,6 +59,7 @@ use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::lazy::Lazy;
 use crate::progress::Progress;
+use crate::questions::fields::AllFillings;
 use crate::run::Run;
 
 /// One snapshot as a graph.
@@ -94,6 +95,10 @@ pub struct Heap {
     class_names: Lazy<HashMap<ObjectId, StringId>>,
     /// The objects that represent a value that was not recorded.
     pub(crate) unrecorded: Lazy<ObjectSet>,
+    /// The number of objects whose fill was asked for.
+    pub(crate) fillings_asked: AtomicU64,
+    /// The fill of all objects, after questions about many.
+    pub(crate) fillings: Lazy<AllFillings>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
     /// The reason why columns could not be written to the index file.
@@ -205,6 +210,8 @@ impl Heap {
             distances: Lazy::default(),
             incoming: Lazy::default(),
             jointly_retained: Lazy::default(),
+            fillings_asked: AtomicU64::new(0),
+            fillings: Lazy::default(),
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
             class_names: Lazy::default(),

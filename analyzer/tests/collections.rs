@@ -201,6 +201,22 @@ fn collections_are_as_full_as_they_were_made() {
     assert!(wasted > 100_000, "{wasted}");
 }
 
+/// The fill of a few objects is found for these, that of many for all objects.
+#[test]
+fn few_collections_and_many_are_as_full_as_they_were_made() {
+    let mut random = Random::new(33);
+    let collections: Vec<Collection> = (0..2000).map(|_| Collection::random(&mut random)).collect();
+    let heap = heap(&collections, &[], &[]);
+    for _ in 0..400 {
+        let rows: BTreeSet<u32> = (0..random.below(30)).map(|_| random.below(2000) as u32).collect();
+        let set = ObjectSet::from_sorted(heap.snapshot(), heap.object_count(), rows.iter().copied().map(ObjectId));
+        let said = heap.fillings(&set, &Silent).unwrap();
+        let expected = rows.iter().map(|&id| &collections[id as usize]);
+        let expected = expected.map(|one| Filling { elements: one.elements(), slots: one.length() });
+        assert_eq!(said, expected.collect::<Vec<_>>());
+    }
+}
+
 fn check(row: &CollectionType, own: &[&Collection]) {
     let count = |is: &dyn Fn(&&&Collection) -> bool| own.iter().filter(is).count() as u64;
     let sum = |of: &dyn Fn(&Collection) -> u64| own.iter().map(|one| of(one)).sum::<u64>();

@@ -88,6 +88,11 @@ impl Count {
 
 impl FillingFields {
     /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
+    /// Returns whether a type says where the number of elements is.
+    pub(super) fn are_known(tables: &Tables, id: TypeId) -> bool {
+        Self::of(tables, id).elements.is_some()
+    }
+
     fn of(tables: &Tables, id: TypeId) -> Self {
         let declaring =
             tables.type_and_bases(id).find(|&id| tables.type_attribute(id, "elements").is_some()).unwrap_or(id);
@@ -153,6 +158,14 @@ pub(crate) struct Filled {
     pub(crate) fillings: Vec<Filling>,
     /// The array that is each object's own, if there is one.
     pub(crate) arrays: Vec<Option<ObjectId>>,
+}
+
+impl Filled {
+    /// The fill of each object. Arrays have no slots to fill.
+    pub(super) fn own_slots(&self) -> impl Iterator<Item = Filling> {
+        let has_slots = !self.places.is_array();
+        self.fillings.iter().map(move |filling| Filling { slots: filling.slots.filter(|_| has_slots), ..*filling })
+    }
 }
 
 impl Heap {
@@ -243,12 +256,14 @@ impl Heap {
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn fillings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Filling>> {
         let ids: Vec<ObjectId> = set.iter().collect();
+        if let Some(all) = self.all_fillings(ids.len() as u64, progress)? {
+            return Ok(all.of(set));
+        }
         let mut fillings = vec![Filling::default(); ids.len()];
         for filled in self.filled(Some(set), |_| true, progress)? {
-            let has_slots = !filled.places.is_array();
-            for (object, filling) in filled.set.iter().zip(filled.fillings) {
+            for (object, filling) in filled.set.iter().zip(filled.own_slots()) {
                 let row = ids.binary_search(&object).expect("it is in the set");
-                fillings[row] = Filling { slots: filling.slots.filter(|_| has_slots), ..filling };
+                fillings[row] = filling;
             }
         }
         Ok(fillings)
