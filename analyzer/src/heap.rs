@@ -59,7 +59,6 @@ use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::lazy::Lazy;
 use crate::progress::Progress;
-use crate::questions::fields::AllFillings;
 use crate::run::Run;
 
 /// One snapshot as a graph.
@@ -98,12 +97,15 @@ pub struct Heap {
     /// The number of objects whose fill was asked for.
     pub(crate) fillings_asked: AtomicU64,
     /// The fill of all objects, after questions about many.
-    pub(crate) fillings: Lazy<AllFillings>,
+    pub(crate) fillings: Lazy<Vec<KnownFilling>>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
     /// The reason why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
+
+/// An object, the number of its elements, and that of its slots.
+pub(crate) type KnownFilling = (ObjectId, Option<u64>, Option<u64>);
 
 /// A graph with more references per object is dense. Real heaps have less than ten.
 const DENSE: u64 = 64;

@@ -11,12 +11,12 @@
 //! Of several fields with one name, that of the most derived type counts. If some of them are references, of which some
 //! are null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
-mod all_fillings;
 mod filling;
 mod matching;
 mod named;
 mod names;
 mod path;
+mod set_fillings;
 mod standing;
 mod value_predicate;
 
@@ -36,7 +36,6 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-pub(crate) use all_fillings::AllFillings;
 pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;

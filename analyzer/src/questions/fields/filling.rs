@@ -246,29 +246,6 @@ impl Heap {
         Ok(filled)
     }
 
-    /// The fill of each object of a set, in its order. Arrays have no slots to fill.
-    ///
-    /// Time and memory: a pass over the shapes of the blocks with these objects, and that of [`Heap::field_column`] for
-    /// each field with such a number.
-    ///
-    /// # Errors
-    /// [`AnalyzerError::NoElements`] if no type describes it, [`AnalyzerError::ReplacedNumbers`],
-    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
-    pub fn fillings(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Filling>> {
-        let ids: Vec<ObjectId> = set.iter().collect();
-        if let Some(all) = self.all_fillings(ids.len() as u64, progress)? {
-            return Ok(all.of(set));
-        }
-        let mut fillings = vec![Filling::default(); ids.len()];
-        for filled in self.filled(Some(set), |_| true, progress)? {
-            for (object, filling) in filled.set.iter().zip(filled.own_slots()) {
-                let row = ids.binary_search(&object).expect("it is in the set");
-                fillings[row] = filling;
-            }
-        }
-        Ok(fillings)
-    }
-
     /// The number of elements of an object; `None` if it is unknown.
     ///
     /// # Errors
