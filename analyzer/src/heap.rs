@@ -317,8 +317,8 @@ impl Heap {
         &self.memory
     }
 
-    /// The number of objects to look at at once where all are, at about 100 bytes each: one in 64, so that passes over
-    /// sets, which take a bit for each object of the snapshot, are few; 65,536 if there is no room for more.
+    /// How many objects a question about all of them reads at a time, at about 100 bytes each: one in 64, and at least
+    /// 65,536. Each time takes passes over sets, which have a bit for every object of the snapshot.
     #[must_use]
     pub fn objects_at_once(&self) -> usize {
         const LEAST: u64 = 1 << 16;
