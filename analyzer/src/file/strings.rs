@@ -41,8 +41,8 @@ const FEW_BYTES: u64 = 1 << 20;
 /// The text of a string that cannot be read.
 const UNREADABLE: &str = "(unreadable string)";
 
-/// Maximum number of chunks of all names whose strings are remembered: 32 bytes each, and a bit for each string of chunks
-/// that were looked at.
+/// Maximum number of chunks of all names whose strings are remembered: 32 bytes each, and a bit for each string of
+/// chunks that were looked at. This is a judgement.
 const REMEMBERED_CHUNKS: usize = 1 << 17;
 
 /// The strings of a recording.
@@ -199,7 +199,7 @@ impl Strings {
         of_chunks.concat()
     }
 
-    /// Tells of each string whether it is this name. Questions about many objects ask for the same names again and again.
+    /// Tells of each string whether it is this name. Questions about many objects ask for the same names many times.
     pub(crate) fn named(&self, name: &str) -> StringAnswers<'_> {
         let mut names = self.names.lock();
         let chunks = names.get(name).map(Arc::clone).unwrap_or_else(|| {

@@ -14,8 +14,8 @@ use crate::questions::summary::type_totals;
 /// Once questions have asked about one in this number of objects, the fill of all is found: part by part that many cost
 /// about as much as all at once.
 const SHARE: u64 = 8;
-/// Memory while the fill of all is found: for each object that has one, and for each object of the heap, which takes a bit
-/// in each of some dozens of sets. About 110 and 5 bytes were measured in a heap of 17.6 M objects.
+/// Memory while the fill of all is found: for each object that has one, and for each object of the heap, which takes a
+/// bit in each of some dozens of sets. About 110 and 5 bytes were measured in a heap of 17.6 M objects.
 const OBJECT_BYTES: u64 = 200;
 const HEAP_BYTES: u64 = 8;
 
@@ -56,8 +56,8 @@ impl Heap {
         Ok(fillings)
     }
 
-    /// The fill of all objects: if it is known, or if many objects were asked about so far, with these `objects`, and there is
-    /// room for it.
+    /// The fill of all objects: if it is known, or if many objects were asked about so far, with these `objects`, and
+    /// there is room for it.
     fn all_fillings(&self, objects: u64, progress: &dyn Progress) -> Result<Option<&[KnownFilling]>> {
         if let Some(known) = self.fillings.get() {
             return Ok(Some(known));
