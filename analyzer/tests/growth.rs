@@ -12,8 +12,20 @@ fn graphs() -> u64 {
     std::env::var("BARROW_GRAPHS").ok().and_then(|number| number.parse().ok()).unwrap_or(300)
 }
 
-/// For each path the bytes at and below it, the number of objects at it, and that of objects at and below it.
-type Paths = BTreeMap<Vec<String>, (u64, u64, u64)>;
+/// A path by definition.
+#[derive(Default, Debug)]
+struct Path {
+    /// The bytes at and below it.
+    bytes: u64,
+    /// The number of objects at it.
+    own: u64,
+    /// The number of objects at and below it.
+    held: u64,
+    /// The bytes that each of its topmost objects retains.
+    topmost: BTreeMap<u32, u64>,
+}
+
+type Paths = BTreeMap<Vec<String>, Path>;
 
 fn defined(graph: &Graph) -> Paths {
     let reached = graph.reachable_without(&vec![false; graph.types.len()]);
@@ -23,6 +35,10 @@ fn defined(graph: &Graph) -> Paths {
         .collect();
     let dominates = |above: usize, object: usize| !without[above][object];
     let rank = |object: usize| (0..graph.types.len()).filter(|&above| dominates(above, object)).count();
+    let retained = |top: usize| {
+        let below = (0..graph.types.len()).filter(|&object| reached[object] && dominates(top, object));
+        below.map(|object| graph.bytes(object)).sum()
+    };
     let mut paths = Paths::new();
     for object in (0..graph.types.len()).filter(|&object| reached[object]) {
         let mut path: Vec<String> = Vec::new();
@@ -37,11 +53,17 @@ fn defined(graph: &Graph) -> Paths {
         above.retain(|&above| dominates(above, object));
         above.sort_by_key(|&above| rank(above));
         path.extend(above.iter().map(|&above| Graph::TYPES[usize::from(graph.types[above])].to_owned()));
+        let is_topmost = path.len() < 2 || path[path.len() - 2] != path[path.len() - 1];
         path.dedup();
-        paths.entry(path.clone()).or_default().1 += 1;
+        let at = paths.entry(path.clone()).or_default();
+        at.own += 1;
+        if is_topmost {
+            at.topmost.insert(object as u32, retained(object));
+        }
         for length in 0..=path.len() {
             let node = paths.entry(path[..length].to_vec()).or_default();
-            (node.0, node.2) = (node.0 + graph.bytes(object), node.2 + 1);
+            node.bytes += graph.bytes(object);
+            node.held += 1;
         }
     }
     paths
@@ -86,13 +108,18 @@ fn paths_are_those_of_the_definition() {
             for (number, node) in growth.nodes().iter().enumerate() {
                 let path = path_of(&growth, number);
                 let is_group = matches!(node.part, GrowthPart::Everything | GrowthPart::Roots(_));
-                let (bytes, own, held) = paths.remove(&path).unwrap_or_default();
+                let defined = paths.remove(&path).unwrap_or_default();
                 match node.retained_bytes[column] {
                     Some(known) => {
-                        let objects = if is_group { held } else { own };
-                        assert_eq!((known, node.objects[column]), (bytes, Some(objects)), "{round} {path:?}");
+                        let objects = if is_group { defined.held } else { defined.own };
+                        assert_eq!((known, node.objects[column]), (defined.bytes, Some(objects)), "{round} {path:?}");
+                        if column == 2 {
+                            let largest = node.largest.map(|object| defined.topmost[&object.0]);
+                            let most = defined.topmost.values().copied().max().filter(|_| !is_group);
+                            assert_eq!(largest, most, "{round} {path:?}");
+                        }
                     }
-                    None => assert!(bytes < growth.least_bytes()[column], "{round} {path:?}"),
+                    None => assert!(defined.bytes < growth.least_bytes()[column], "{round} {path:?}"),
                 }
             }
             if share == 0.5 {
@@ -100,7 +127,7 @@ fn paths_are_those_of_the_definition() {
                 assert!(refolded.is_complete(column));
             }
             // A path without a node was too small in this snapshot.
-            assert!(paths.values().all(|path| path.0 < growth.least_bytes()[column]), "{round} {paths:?}");
+            assert!(paths.values().all(|path| path.bytes < growth.least_bytes()[column]), "{round} {paths:?}");
         }
     }
 }

@@ -25,7 +25,7 @@ mod trees;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use barrow_format::{SnapshotId, TypeId};
+use barrow_format::{ObjectId, SnapshotId, TypeId};
 use barrow_statistics::{Judgement, PathJudgement, judge_parts, own_parts};
 use foldhash::{HashMap, HashMapExt};
 
@@ -76,6 +76,9 @@ pub struct GrowthNode<'a> {
     pub retained_bytes: Vec<Option<u64>>,
     /// The number of its objects, by column. For everything and for a root category it is the number of objects held.
     pub objects: Vec<Option<u64>>,
+    /// The one of its topmost objects in the last column that retains most. `None` for everything and for a root category,
+    /// and where the last column has none.
+    pub largest: Option<ObjectId>,
 }
 
 /// A step of a path.
@@ -172,6 +175,7 @@ impl<'a> Growth<'a> {
             children: 0,
             retained_bytes: vec![None; columns],
             objects: vec![None; columns],
+            largest: None,
         };
         Growth {
             columns,

@@ -34,8 +34,8 @@ use self::parts::{SnapshotPart, SnapshotParts};
 
 /// Serials of objects, found by matching.
 pub(crate) const SERIALS: ColumnId = ColumnId::new::<u8>(50, Form::Planes);
-/// Retained sizes of paths of types.
-pub(crate) const PATHS: ColumnId = ColumnId::new::<u8>(51, Form::Planes);
+/// Retained sizes and largest objects of paths of types. Number 51 was this without the objects.
+pub(crate) const PATHS: ColumnId = ColumnId::new::<u8>(54, Form::Planes);
 /// Births and deaths by type.
 pub(crate) const LIVES: ColumnId = ColumnId::new::<u8>(52, Form::Planes);
 /// Answers about the objects that match an expression.

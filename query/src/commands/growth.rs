@@ -1,11 +1,14 @@
 //! `growth`: what grows over the snapshots, by path of types.
 
-use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, SURE_POINTS, SnapshotId, Verdict};
+use barrow_analyzer::{
+    FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, ObjectId, SURE_POINTS, SnapshotId, Verdict,
+};
 
 use crate::answer::{Answer, Column, Table, Unit, Value, table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::session::listed::Listed;
 use crate::tables::growth_series;
 use crate::tables::series;
 use crate::tables::type_path;
@@ -42,11 +45,15 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let are_alike = |one: usize, other: usize| rows[one].judgement.verdict == rows[other].judgement.verdict;
     let deeper = type_path::deeper_rounds(&growth, &nodes, are_alike);
     let verdicts = rows.iter().map(|row| row.judgement.verdict);
+    let mut listed = Listed::default();
+    let last = snapshots[snapshots.len() - 1];
+    let shown = rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row);
+    let table = table(&growth, shown.clone(), |object| listed.push((last, object)));
     let mut answer = about(&snapshots)
         .fact(Column::count("paths").for_machines(), tested)
         .fact(Column::count("unchanged_paths").for_machines(), still.len())
         .fact(Column::nested("unknown_below_bytes").for_machines(), list(growth.least_bytes().iter().copied()))
-        .table(table(&growth, rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row)))
+        .table(table)
         .note(verdict(verdicts, &units::counted(tested as u64, "path"), snapshots.len()))
         .with_exactness(growth.is_exact());
     if is_repeated {
@@ -56,13 +63,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let paths = units::counted(carried.len() as u64, "path");
         answer = answer.note(format!("{paths} left out: paths below have nine tenths of the growth"));
     }
-    let shown = rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row.deepest);
-    answer = type_path::told(answer, &growth, deeper.iter().filter(|is_deeper| **is_deeper).count(), shown);
+    let deeper = deeper.iter().filter(|is_deeper| **is_deeper).count();
+    answer = type_path::told(answer, &growth, deeper, shown.map(|row| row.deepest));
     if !still.is_empty() {
         let (paths, percent) = (units::counted(still.len() as u64, "path"), (least_share * 20_000.0).round() / 1000.0);
         answer = answer.note(format!("{paths} not shown: they changed by less than {percent} % of the heap"));
     }
-    Ok(more::first_page(ask, answer, page.max(1)))
+    Ok(more::first_page(ask, answer, page.max(1)).listing(listed))
 }
 
 /// Says in a sentence how many series grow. `tested` are all that were judged, as `7 paths`.
@@ -98,12 +105,17 @@ fn list<T: Into<Value>>(values: impl IntoIterator<Item = T>) -> Value {
     Value::List(values.into_iter().map(Into::into).collect())
 }
 
-fn table<'r>(growth: &Growth<'_>, rows: impl Iterator<Item = &'r GrowthRow>) -> Table {
-    table!("rows", rows.enumerate(), |(at, row)| {
+/// A row for each path. `numbered` returns the number of the row of an object.
+fn table<'r>(
+    growth: &Growth<'_>,
+    rows: impl Iterator<Item = &'r GrowthRow>,
+    mut numbered: impl FnMut(ObjectId) -> usize,
+) -> Table {
+    table!("rows", rows, |row| {
         let node = &growth.nodes()[row.node];
         let (bytes, objects) = (&node.retained_bytes, &node.objects);
         let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();
-        Column::rank() => at + 1,
+        Column::row_number() => node.largest.map(&mut numbered),
         Column::text("path").names().for_machines() => type_path::whole(growth, row.node),
         Column::nested("steps").for_machines() => type_path::steps(growth, row.node),
         Column::text("shown_path").names().called("path").for_people() => type_path::shown(growth, row.deepest),
@@ -115,5 +127,6 @@ fn table<'r>(growth: &Growth<'_>, rows: impl Iterator<Item = &'r GrowthRow>) -> 
         Column::count("last_objects").called("objects").secondary() => objects.last().copied().flatten(),
         Column::picture("series").for_people().secondary() => Value::Series { numbers, unit: Unit::Bytes },
         ..series::trend_columns() => series::trend_cells(&row.judgement),
+        Column::object("example").called("largest").secondary() => node.largest.map(|largest| largest.0),
     })
 }

@@ -17,7 +17,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     match ask.arguments.words().first() {
-        Some(word) if word.contains("..") => return leak_series::answer(ask, &ask.arguments).map(Reply::from),
+        Some(word) if word.contains("..") => return leak_series::answer(ask, &ask.arguments),
         Some(word) => return Err(COMMAND.refuses(word)),
         None => {}
     }

@@ -1,14 +1,16 @@
 //! Paths that keep growing and whose objects do not die: `leaks A..B`.
 
 use barrow_analyzer::{
-    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, SerialOrigin, Tables, Turnover, Turnovers, TypeId,
-    TypeIdentity, Verdict,
+    CountBounds, Growth, GrowthPart, GrowthRow, LEAST_POINTS, ObjectId, SerialOrigin, Tables, Turnover, Turnovers,
+    TypeId, TypeIdentity, Verdict,
 };
 
 use crate::answer::{Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
+use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::session::listed::Listed;
 use crate::tables::{growth_series, lifelines, series, type_counts, type_path};
 
 /// A path that grows, with the births and deaths of the objects at its end.
@@ -42,7 +44,7 @@ impl Leak {
 ///
 /// # Errors
 /// A usage error for less than five snapshots; those of the analyzer.
-pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryError> {
+pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryError> {
     lifelines::refuse_without(ask)?;
     let recording = ask.recording()?;
     let (snapshots, is_repeated) = growth_series::snapshots(ask, &recording, &arguments.words())?;
@@ -63,9 +65,11 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryEr
         let (one, other) = (one.rank(), other.rank());
         other.0.cmp(&one.0).then(other.1.total_cmp(&one.1))
     });
+    let mut listed = Listed::default();
+    let table = table(&growth, &leaks, turnovers.origin, |object| listed.push((range[1], object)));
     let answer = Answer::default()
         .fact(Column::text("slope_per").own_words().for_machines(), series::PER)
-        .table(table(&growth, &leaks, turnovers.origin));
+        .table(table);
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",
@@ -75,7 +79,8 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Answer, QueryEr
         Some(_) => answer,
     };
     let answer = if is_repeated { answer.note(growth_series::REPEATED) } else { answer };
-    Ok(lifelines::with_origin(answer, turnovers.origin, turnovers.confidence))
+    let answer = lifelines::with_origin(answer, turnovers.origin, turnovers.confidence);
+    Ok(Reply::from(answer).listing(listed))
 }
 
 fn is_told(row: &GrowthRow) -> bool {
@@ -94,12 +99,19 @@ fn turnover_of(tables: &Tables, turnover: &[Turnover], part: GrowthPart<'_>) -> 
     })
 }
 
-fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
+/// A row for each path. `numbered` returns the number of the row of an object.
+fn table(
+    growth: &Growth<'_>,
+    leaks: &[Leak],
+    origin: SerialOrigin,
+    mut numbered: impl FnMut(ObjectId) -> usize,
+) -> Table {
     let is_exact = origin.is_exact();
     table!("rows", leaks, |leak| {
         let node = &growth.nodes()[leak.row.node];
         let born = Value::Number(leak.turnover.born);
         let left = if leak.turnover.born == 0 { Value::None } else { Value::Share(leak.left()) };
+        Column::row_number() => node.largest.map(&mut numbered),
         Column::text("path").for_machines() => type_path::whole(growth, leak.row.node),
         Column::nested("steps").for_machines() => type_path::steps(growth, leak.row.node),
         Column::text("shown_path").called("path").for_people() => type_path::shown(growth, leak.row.deepest),
@@ -111,5 +123,6 @@ fn table(growth: &Growth<'_>, leaks: &[Leak], origin: SerialOrigin) -> Table {
         ..type_counts::bounds_columns(["type_born_low", "type_born_high"])
             => type_counts::bounds_cells(leak.born_bounds(origin)),
         ..series::trend_columns() => series::trend_cells(&leak.row.judgement),
+        Column::object("example").called("largest").secondary() => node.largest.map(|largest| largest.0),
     })
 }

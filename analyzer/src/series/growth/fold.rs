@@ -53,6 +53,9 @@ impl<'a> Growth<'a> {
         let path = *tree.node(place);
         self.nodes[node].retained_bytes[column] = Some(path.retained_bytes);
         self.nodes[node].objects[column] = Some(path.objects);
+        if column + 1 == self.columns {
+            self.nodes[node].largest = path.largest;
+        }
         for child in tree.children(place) {
             let is_large = tree.node(child).retained_bytes >= self.least_bytes[column];
             if !is_large && self.nodes[node].children == 0 {
@@ -85,8 +88,15 @@ impl<'a> Growth<'a> {
         // If the parent held nothing, the child held nothing.
         let [retained_bytes, objects] = [&above.retained_bytes, &above.objects]
             .map(|values| values.iter().map(|value| value.filter(|value| *value == 0)).collect());
-        let node =
-            GrowthNode { parent: Some(parent), depth: above.depth + 1, part, children: 0, retained_bytes, objects };
+        let node = GrowthNode {
+            parent: Some(parent),
+            depth: above.depth + 1,
+            part,
+            children: 0,
+            retained_bytes,
+            objects,
+            largest: None,
+        };
         self.nodes.push(node);
         self.places.insert((parent, part), self.nodes.len() - 1);
         Some(self.nodes.len() - 1)

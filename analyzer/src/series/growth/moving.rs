@@ -42,7 +42,7 @@ impl<'a> Growth<'a> {
         let top = self.nodes.len();
         for (parent, part) in [(None, GrowthPart::Everything), (Some(top), GrowthPart::AnyPath)] {
             let (retained_bytes, objects) = (vec![Some(0); self.columns], vec![Some(0); self.columns]);
-            self.nodes.push(GrowthNode { parent, depth: 0, part, children: 0, retained_bytes, objects });
+            self.nodes.push(GrowthNode { parent, depth: 0, part, children: 0, retained_bytes, objects, largest: None });
         }
         self.nodes.extend(found.into_iter().map(|node| GrowthNode { parent: Some(top + 1), depth: 2, ..node }));
     }
@@ -72,7 +72,10 @@ impl<'a> Growth<'a> {
             add(&mut retained_bytes, &node.retained_bytes);
             add(&mut objects, &node.objects);
         }
-        GrowthNode { parent: None, depth: 0, part: GrowthPart::Type(identity), children: 0, retained_bytes, objects }
+        let last = |node: &&GrowthNode<'_>| node.retained_bytes.last().copied().flatten();
+        let largest = nodes.iter().map(|&node| &self.nodes[node]).max_by_key(last).and_then(|node| node.largest);
+        let part = GrowthPart::Type(identity);
+        GrowthNode { parent: None, depth: 0, part, children: 0, retained_bytes, objects, largest }
     }
 }
 

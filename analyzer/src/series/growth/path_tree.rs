@@ -10,10 +10,11 @@
 //! has large and wanted paths only, which is faster for a large heap.
 
 use barrow_format::varint::put;
-use barrow_format::{StringId, TypeId};
+use barrow_format::{ObjectId, StringId, TypeId};
 
 use crate::error::Result;
 use crate::file::tables::Tables;
+use crate::graph::dominators::Dominators;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::type_steps::{Steps, TypeStep};
@@ -22,8 +23,8 @@ use crate::series::kept::runs::take;
 
 /// The maximum number of types in a path. What is deeper counts for its last step. This is a judgement.
 pub(super) const MAX_DEPTH: usize = 64;
-/// The maximum length of a kept node in bytes: a tag and five varints.
-const MOST_NODE_BYTES: u64 = 40;
+/// The maximum length of a kept node in bytes: a tag and six varints.
+const MOST_NODE_BYTES: u64 = 45;
 
 /// A path of types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub(super) struct PathNode {
     pub(super) retained_bytes: u64,
     /// The number of its objects; for everything and for a root category that of the objects held.
     pub(super) objects: u64,
+    /// The one of its topmost objects that retains most; none for everything and for a root category.
+    pub(super) largest: Option<ObjectId>,
     /// The number of nodes of its subtree, itself included.
     extent: u32,
 }
@@ -72,7 +75,7 @@ impl PathTree {
         };
         // The objects of the deepest steps are those directly below each other, too.
         steps.open(Steps::TOP, MAX_DEPTH as u32 + 1, least_bytes);
-        let mut walk = Walk { nodes: Vec::new(), steps, least_bytes, wanted };
+        let mut walk = Walk { dominators, nodes: Vec::new(), steps, least_bytes, wanted };
         walk.descend(Some(0), 0, Steps::TOP)?;
         Ok(PathTree { whole_bytes, is_exact: dominators.is_exact(), nodes: walk.nodes })
     }
@@ -103,7 +106,8 @@ impl PathTree {
             };
             put(&mut raw, tag);
             ids.into_iter().flatten().for_each(|id| put(&mut raw, id.into()));
-            [node.retained_bytes, node.objects, node.extent.into()]
+            let largest = node.largest.map_or(0, |object| u64::from(object.0) + 1);
+            [node.retained_bytes, node.objects, largest, node.extent.into()]
                 .into_iter()
                 .for_each(|number| put(&mut raw, number));
         }
@@ -127,7 +131,7 @@ impl PathTree {
             while ends.last() == Some(&place) {
                 ends.pop();
             }
-            let node = take_node(&mut rest, tables)?;
+            let node = take_node(&mut rest, tables, objects)?;
             let end = place + node.extent as usize;
             let is_top = matches!(node.step, TypeStep::Everything);
             if node.extent == 0 || ends.last().is_none_or(|&above| end > above) || is_top != (place == 0) {
@@ -144,7 +148,7 @@ impl PathTree {
     }
 }
 
-fn take_node(bytes: &mut &[u8], tables: &Tables) -> Option<PathNode> {
+fn take_node(bytes: &mut &[u8], tables: &Tables, object_count: u64) -> Option<PathNode> {
     let (strings, types) = (tables.string_count(), tables.type_count());
     let step = match take(bytes)? {
         0 => TypeStep::Everything,
@@ -154,8 +158,12 @@ fn take_node(bytes: &mut &[u8], tables: &Tables) -> Option<PathNode> {
         _ => return None,
     };
     let [retained_bytes, objects] = [take(bytes)?, take(bytes)?];
+    let largest = match take(bytes)? {
+        0 => None,
+        after => Some(ObjectId(u32::try_from(after - 1).ok().filter(|&id| u64::from(id) < object_count)?)),
+    };
     let extent = u32::try_from(take(bytes)?).ok()?;
-    Some(PathNode { step, retained_bytes, objects, extent })
+    Some(PathNode { step, retained_bytes, objects, largest, extent })
 }
 
 fn take_below(bytes: &mut &[u8], count: usize) -> Option<u32> {
@@ -164,6 +172,7 @@ fn take_below(bytes: &mut &[u8], count: usize) -> Option<u32> {
 
 /// A walk down one dominator tree.
 struct Walk<'w> {
+    dominators: &'w Dominators,
     nodes: Vec<PathNode>,
     steps: Steps<'w>,
     /// Paths that retain less are left out, unless they are wanted.
@@ -175,11 +184,13 @@ impl Walk<'_> {
     /// Adds a node and the nodes below it. `wanted` is its number if it is wanted.
     fn descend(&mut self, wanted: Option<usize>, depth: usize, number: u32) -> Result<()> {
         let step = self.steps.step(number);
-        let (held, retained_bytes) = self.steps.sums(number).retained;
+        let sums = self.steps.sums(number);
+        let ((held, retained_bytes), largest) = (sums.retained, sums.largest());
+        let largest = largest.and_then(|position| self.dominators.object_at(position));
         let (objects, children) = self.steps.below(number)?;
         let objects = if matches!(step, TypeStep::Everything | TypeStep::Roots(_)) { held } else { objects };
         let own = self.nodes.len();
-        self.nodes.push(PathNode { step, retained_bytes, objects, extent: 1 });
+        self.nodes.push(PathNode { step, retained_bytes, objects, largest, extent: 1 });
         for child in children.into_iter().filter(|_| depth < MAX_DEPTH) {
             let child_step = self.steps.step(child);
             let wanted = wanted.and_then(|wanted| (self.wanted)(wanted, child_step));
