@@ -141,9 +141,10 @@ export function closeMenus(except = null) {
   return any;
 }
 
-/** A menu: a button and what it opens. @param {string} label @param {string} title @param {...any} items */
-export function menu(label, title, ...items) {
-  return h('details', { class: 'menu' }, h('summary', { title }, label), h('div', { class: 'items' }, items));
+/** A menu: a button and what it opens, which is made when it is opened. @param {string} label @param {string} title @param {() => any[]} items */
+export function menu(label, title, items) {
+  const box = h('div', { class: 'items' });
+  return h('details', { class: 'menu' }, h('summary', { title, onclick: () => fill(box, items()) }, label), box);
 }
 
 /** @param {Shown} what */
@@ -192,8 +193,8 @@ function showCopy({ state, file }) {
   const item = (/** @type {string} */ label, /** @type {string} */ text) => h('button', {
     type: 'button', title: text, onclick: () => copy(text, label),
   }, label, h('code', null, visible(text)));
-  fill(place.copy, menu('copy', 'copy the line, a link, or a command', item('line', state.q), item('link', location.href),
-    item('shell', shellLine(state, file.name)), item('serve', serveLine(state, file.name))));
+  fill(place.copy, menu('copy', 'copy the line, a link, or a command', () => [item('line', state.q), item('link', location.href),
+    item('shell', shellLine(state, file.name)), item('serve', serveLine(state, file.name))]));
 }
 
 /** Copies a text and says so. @param {string} text @param {string} what */
@@ -335,8 +336,8 @@ function showTabs({ state, file, verbs, view }) {
     href: format(changed(state, { q: line })), 'aria-current': name === active ? 'page' : null, title: TAB_KEYS[name] ? `${line} (g ${TAB_KEYS[name]})` : line,
   }, TABS[name]));
   const isThere = (/** @type {Verb} */ { needs }) => needs.length === 0 || needs.some((one) => one === 'heap' ? file.snapshots : file[one]);
-  const page = verbs.filter((verb) => verb.page && isThere(verb) && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name, file) === 'answer'));
-  page.sort((one, other) => placeOf(one.name) - placeOf(other.name));
+  const questions = () => verbs.filter((verb) => verb.page && isThere(verb) && !['help'].includes(verb.name) && (MENU.includes(verb.name) || viewOf(verb.name, file) === 'answer'))
+    .sort((one, other) => placeOf(one.name) - placeOf(other.name));
   const item = (/** @type {Verb} */ verb) => {
     // A view with a form needs no words.
     const isWhole = viewOf(verb.name, file) === 'list' || !verb.usage.replace(/\[[^\]]*\]/g, '').trim().includes(' ');
@@ -344,10 +345,11 @@ function showTabs({ state, file, verbs, view }) {
     return h('a', { href: format(changed(state, target)), title: verb.about }, verb.name, h('span', { class: 'muted' }, ` ${verb.about}`));
   };
   const seen = visitedIn(file);
-  const visited = seen.length === 0 ? null : menu('Visited', 'objects that you have looked at', seen.slice(0, 20).map((one) => h('a', {
+  const visited = seen.length === 0 ? null : menu('Visited', 'objects that you have looked at', () => seen.slice(0, 20).map((one) => h('a', {
     href: format(changed(state, { q: `info ${one.name}` })),
   }, one.name, ' ', h('bdi', { class: 'muted' }, visible(one.title)))));
-  fill(place.tabs, tabs, menu('More', 'all other questions', page.map(item), h('a', { href: format(changed(state, { q: 'help all' })) }, 'all verbs …')), visited);
+  const others = () => [...questions().map(item), h('a', { href: format(changed(state, { q: 'help all' })) }, 'all verbs …')];
+  fill(place.tabs, tabs, menu('More', 'all other questions', others), visited);
 }
 
 /** @param {string} name */

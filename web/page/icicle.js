@@ -45,7 +45,8 @@ export class Icicle {
     this.growth = null;
     /** @type {Ages | null} */
     this.ages = null;
-    this.width = this.height = 0;
+    /** What is in sight, kept because asking the browser makes it lay out the page. */
+    this.width = this.height = this.scrolled = 0;
     this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph' });
     this.cursor = h('div', { class: 'map-cursor', hidden: true });
     this.hover = h('div', { class: 'map-cursor map-hover', hidden: true });
@@ -54,12 +55,18 @@ export class Icicle {
     this.scroller = h('div', { class: 'flame-scroller' }, this.space);
     this.element = h('div', { class: 'flame' }, this.scroller, this.tip);
     this.frame = 0;
-    this.isDark = false;
+    this.isDark = this.knowsTheme = false;
     /** The largest change, for the colours. */
     this.largest = 1;
-    this.resizes = new ResizeObserver(() => this.paint());
+    this.resizes = new ResizeObserver(() => {
+      [this.width, this.height] = [this.scroller.clientWidth, this.scroller.clientHeight];
+      this.paint();
+    });
     this.resizes.observe(this.scroller);
-    this.leaveTheme = onTheme(() => this.paint());
+    this.leaveTheme = onTheme(() => {
+      this.knowsTheme = false;
+      this.paint();
+    });
     this.#listen();
   }
 
@@ -84,7 +91,7 @@ export class Icicle {
   setTop(top) {
     this.top = this.cells[top] ? top : 0;
     this.selected = this.cells.length > 0 ? this.top : -1;
-    this.scroller.scrollTop = 0;
+    this.#scrollTo(0);
     this.setText(this.text);
   }
 
@@ -98,9 +105,17 @@ export class Icicle {
   /** Colours by growth or by age, or else by type. @param {{growth?: Growth, ages?: Ages}} [by] */
   setColours({ growth, ages } = {}) {
     this.growth = growth ?? null;
+    this.largest = Math.max(1, ...(growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
     this.ages = ages ?? null;
     this.labels = [];
     this.paint();
+  }
+
+  /** @param {number} y from the first row, in pixels */
+  #scrollTo(y) {
+    if (y === this.scrolled) return;
+    this.scroller.scrollTop = y;
+    this.scrolled = this.scroller.scrollTop;
   }
 
   /** Draws with the next frame. */
@@ -110,22 +125,21 @@ export class Icicle {
   }
 
   #paint() {
-    const { canvas, cells, scroller } = this;
+    const { canvas, cells } = this;
     this.space.style.height = `${(this.rows.length - this.#depth()) * ROW}px`;
-    [this.width, this.height] = [scroller.clientWidth, scroller.clientHeight];
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [Math.max(1, Math.round(this.width * ratio)), Math.max(1, Math.round(this.height * ratio))];
     // Another size makes another bitmap, which takes longer than clearing this one.
     if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
-    [canvas.style.height, canvas.style.transform] = [`${this.height}px`, `translateY(${scroller.scrollTop}px)`];
+    [canvas.style.height, canvas.style.transform] = [`${this.height}px`, `translateY(${this.scrolled}px)`];
     const pen = canvas.getContext('2d');
     if (!pen || cells.length === 0) return;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.font = '12px system-ui, sans-serif';
     pen.textBaseline = 'middle';
-    this.isDark = isLight(getComputedStyle(canvas).color);
-    this.largest = Math.max(1, ...(this.growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
+    if (!this.knowsTheme) this.isDark = isLight(getComputedStyle(canvas).color);
+    this.knowsTheme = true;
     // A canvas parses each colour that differs from the one before, so labels have a pass of their own.
     const seen = this.#seen();
     const isSearched = this.text.trim() !== '';
@@ -139,7 +153,7 @@ export class Icicle {
 
   /** The rows that are in sight. */
   #seen() {
-    const first = Math.floor(this.scroller.scrollTop / ROW) + this.#depth();
+    const first = Math.floor(this.scrolled / ROW) + this.#depth();
     const last = first + Math.ceil(this.height / ROW);
     return this.rows.slice(first, last + 1).flat().filter((at) => {
       const { x, w } = this.#box(at);
@@ -163,7 +177,7 @@ export class Icicle {
   #drawn(at) {
     const box = this.#box(at);
     const x = Math.max(0, box.x);
-    return { x, y: box.y - this.scroller.scrollTop, w: Math.min(this.width, box.x + box.w) - x };
+    return { x, y: box.y - this.scrolled, w: Math.min(this.width, box.x + box.w) - x };
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} at @param {boolean} isDim */
@@ -268,7 +282,7 @@ export class Icicle {
   /** The cell at a point of the canvas; -1 if none is there. @param {number} x @param {number} y */
   cellAt(x, y) {
     if (this.cells.length === 0) return -1;
-    const row = this.rows[Math.floor((y + this.scroller.scrollTop) / ROW) + this.#depth()] ?? [];
+    const row = this.rows[Math.floor((y + this.scrolled) / ROW) + this.#depth()] ?? [];
     return row.find((at) => {
       const box = this.#box(at);
       return x >= box.x && x < box.x + Math.max(box.w, FINEST);
@@ -284,6 +298,7 @@ export class Icicle {
     canvas.addEventListener('click', (event) => this.zoom(this.cellAt(event.offsetX, event.offsetY)));
     canvas.addEventListener('keydown', (event) => this.#key(event));
     this.scroller.addEventListener('scroll', () => {
+      this.scrolled = this.scroller.scrollTop;
       this.hover.hidden = this.tip.hidden = true;
       this.paint();
     });
@@ -294,8 +309,8 @@ export class Icicle {
     if (at < 0) return;
     this.selected = at;
     const { y } = this.#box(at);
-    if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
-    if (y + ROW > this.scroller.scrollTop + this.height) this.scroller.scrollTop = y + ROW - this.height;
+    if (y < this.scrolled) this.#scrollTo(y);
+    if (y + ROW > this.scrolled + this.height) this.#scrollTo(y + ROW - this.height);
     this.#showCursor();
     this.options.announce(this.lines(at).join(', '));
     this.options.onSelect(this.cells[at]);

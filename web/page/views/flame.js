@@ -44,10 +44,12 @@ class FlameView {
     /** @type {Answer | null} */
     this.answer = null;
     this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'steps' });
-    this.tools = h('div', { class: 'tree-tools' });
     this.chosen = h('p', { class: 'chosen-place' });
     this.search = h('input', { type: 'search', 'aria-label': 'highlight', placeholder: 'highlight, such as a type', spellcheck: 'false', oninput: () => this.#typed() });
     this.matches = h('span', { class: 'flame-matches', role: 'status' });
+    this.choices = h('span', { class: 'tree-tools' });
+    const keys = h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null, '↓ the largest below, ↑ above, ← → beside, Enter zooms in, Esc out. A click zooms.'));
+    const tools = h('div', { class: 'tree-tools' }, this.choices, h('span', { class: 'group' }, this.search, this.matches), keys);
     this.section = new Section(ctx, { title: 'Flame graph', name: 'flame', mirror: root, showsLine: true });
     this.growthSection = new Section(ctx, { title: 'Growth of type paths', name: 'growth', showsLine: true });
     this.ageSection = new Section(ctx, { title: 'Ages of types', name: 'age', showsLine: true });
@@ -61,7 +63,7 @@ class FlameView {
     });
     this.growthSection.element.hidden = this.ageSection.element.hidden = true;
     this.section.element.append(this.chosen, this.legend, this.table);
-    root.append(this.crumbs, this.tools, this.section.element, this.growthSection.element, this.ageSection.element);
+    root.append(this.crumbs, tools, this.section.element, this.growthSection.element, this.ageSection.element);
   }
 
   destroy() {
@@ -78,7 +80,7 @@ class FlameView {
     this.verb = verbOf(state.q);
     if (document.activeElement !== this.search) this.search.value = state.extra.find ?? '';
     const own = JSON.stringify([ctx.file.revision, ctx.snapshot, state.w, state.lets, state.q]);
-    this.#showTools(state);
+    this.#showChoices(state);
     if (own !== this.shown.asked) {
       this.shown = { asked: own, colours: '' };
       void this.#show(state);
@@ -115,7 +117,8 @@ class FlameView {
     if (!this.answer || this.icicle.cells.length === 0) return;
     const zoom = /^\d{1,6}$/.test(state.extra.zoom ?? '') ? Number(state.extra.zoom) : 0;
     if (zoom !== this.icicle.top) this.icicle.setTop(zoom);
-    this.icicle.setText(state.extra.find ?? '');
+    const find = state.extra.find ?? '';
+    if (find !== this.icicle.text) this.icicle.setText(find);
     this.#showMatches();
     this.#showCrumbs(state);
     this.#showChosen(this.icicle.cells[this.icicle.top]);
@@ -124,21 +127,19 @@ class FlameView {
   }
 
   /** @param {State} state */
-  #showTools(state) {
+  #showChoices(state) {
     const { ctx, verb } = this;
     const link = (/** @type {boolean} */ isOn, /** @type {string} */ label, /** @type {import('../state.js').Change} */ change) =>
       h('a', { class: 'button', href: ctx.href(change), 'aria-current': isOn ? 'true' : null }, label);
     const to = (/** @type {string} */ q) => ({ q, as: q.startsWith('flame') ? null : 'flame', zoom: null, colour: null });
     const [isGrowth, isAge] = [this.#range(state) !== null, this.#hasAges(state)];
     const snapshots = ctx.file.snapshots ?? 1;
-    fill(this.tools,
+    fill(this.choices,
       h('span', { class: 'group', role: 'group', 'aria-label': 'what is drawn' }, link(verb === 'flame', 'by type', to('flame')), link(verb === 'dominators', 'by object', to('dominators')),
         link(verb === 'sites', 'sites', to('sites')), verb === 'paths' ? link(true, 'paths', to(state.q)) : null),
       !HAVE_TYPES.includes(verb) || snapshots < 2 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'colour' }, 'colour ', link(!isGrowth && !isAge, 'type', { colour: null }),
         verb === 'flame' ? link(isGrowth, `growth ${state.a ?? 0}..${state.b ?? snapshots - 1}`, { colour: 'growth' }) : null,
-        state.w.length === 0 ? link(isAge, 'age', { colour: 'age' }) : null),
-      h('span', { class: 'group' }, this.search, this.matches),
-      h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null, '↓ the largest below, ↑ above, ← → beside, Enter zooms in, Esc out. A click zooms.')));
+        state.w.length === 0 ? link(isAge, 'age', { colour: 'age' }) : null));
   }
 
   #typed() {
