@@ -60,6 +60,15 @@ impl<'t> Reader<'t> {
         is_next
     }
 
+    /// Reads a text in quotes, if that comes next. Returns what it says.
+    pub fn quoted(&mut self) -> Option<String> {
+        let Ok(Some((Token { kind: TokenKind::Quoted(content), .. }, end))) = self.next(Dialect::Statement) else {
+            return None;
+        };
+        self.position = end;
+        Some(content)
+    }
+
     /// Reads a sign, if `meaning` has one for it. Returns the meaning.
     pub fn sign<T>(&mut self, meaning: impl Fn(&str) -> Option<T>) -> Option<T> {
         let Ok(Some((Token { kind: TokenKind::Operator(sign), .. }, end))) = self.next(Dialect::Statement) else {

@@ -6,6 +6,7 @@
 //!              | MEASURE "(" argument ")" comparison limit [ "," "weight" "<=" PERCENT ]
 //!   known     := FINGERPRINT [ "up to" SIZE ] | "baseline"
 //!   argument  := [ KIND ] EXPR                           of objects; after `count` for the growth of their number
+//!              | "path" TEXT                             of objects on a path of types, for growth
 //!              | [ "processes" ] EXPR                    of processes
 //!              | [ METRIC { "," PROGRAM } ]              of trials
 //!   limit     := NUMBER | SIZE | TIME | PERCENT
@@ -13,8 +14,8 @@
 //! ```
 //!
 //! [`measure::MEASURES`] is the table of measures. [`parse`] makes an [`Assertion`] of a text, [`judge`] says whether it
-//! holds. What a measure comes to and why is read by [`judge::objects`], [`processes`] and [`trials`], and [`report`] puts it
-//! all into an answer.
+//! holds. What a measure comes to and why is read by [`judge::objects`], [`judge::paths`], [`processes`] and [`trials`], and
+//! [`report`] puts it all into an answer.
 
 mod change;
 mod figure;
@@ -37,6 +38,7 @@ use crate::flags::SnapshotName;
 
 use figure::Figure;
 use judge::objects::Objects;
+use judge::paths::TypePath;
 use measure::Measure;
 use processes::Processes;
 use trials::Programs;
@@ -76,6 +78,7 @@ struct Compared {
 #[derive(Debug, Clone)]
 enum Argument {
     Objects(Objects),
+    Path(TypePath),
     Processes(Processes),
     Trials(Programs),
 }

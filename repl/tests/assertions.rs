@@ -128,6 +128,12 @@ fn growth_is_false_only_where_it_is_sure() {
     let warm_up = series(&[20, 40, 54, 64, 70, 74, 76, 77, 78, 79]).assert(&["growth(type = List) <= 0"]);
     assert_eq!(warm_up.code, 0);
     assert!(warm_up.stdout.contains("it does not grow for sure: it rises ever more slowly"), "{}", warm_up.stdout);
+    let path = steady.assert(&["growth(path \"[globals] › Map › List\") <= 0"]);
+    assert_eq!((path.code, path.stdout.contains("--[ globals ]--> Map @0")), (1, true), "{}", path.stdout);
+    let nowhere = steady.assert(&["growth(path \"[globals] › List\") <= 0"]);
+    assert_eq!(nowhere.code, 0);
+    assert!(nowhere.stdout.contains("no path `[globals] › List` holds 0.5 % of the heap"), "{}", nowhere.stdout);
+    assert_eq!(steady.assert(&["growth(path List) <= 0"]).code, 2);
     let noise = series(&[20, 23, 19, 22, 20, 24, 19, 22]);
     assert_eq!(noise.assert(&["growth(type = List) <= 0"]).code, 0);
     let few = series(&[10, 20, 30]).assert(&["growth(type = List) <= 0"]);

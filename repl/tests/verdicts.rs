@@ -33,6 +33,10 @@ fn said(counts: &[usize]) -> (String, bool, i32) {
     let first = text(&leaks["rows"][0]["path"]);
     assert!(first.is_empty() || first == text(&growth["rows"][0]["path"]), "{leaks} {growth}");
     let code = run(&["assert", path, "growth(type = List) <= 0", "--no-index"]).code;
+    let of_path = format!("growth(path \"{}\") <= 0", text(&row["path"]));
+    assert_eq!(run(&["assert", path, &of_path, "--no-index"]).code, code, "{of_path}");
+    let found = json(&["assert", &of_path])["assertions"][0]["found"].clone();
+    assert_eq!(found, row["slope_bytes"], "{of_path}");
     (text(&row["verdict"]), first.ends_with("List"), code)
 }
 

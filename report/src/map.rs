@@ -98,16 +98,50 @@ fn end(name: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use barrow_query::{Question, Session, Settings, Workspace};
+    use barrow_testdata::Graph;
 
     use super::*;
     use crate::tree::{divide, places};
 
+    fn session(file: &std::path::Path) -> Session {
+        let settings = Settings { no_index: true, ..Settings::default() };
+        let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
+        session.open(&file.display().to_string()).unwrap();
+        session
+    }
+
+    /// A list of two types in turn, whose objects hold a leaf each.
+    fn list_in_turn() -> Graph {
+        let mut graph = Graph { roots: vec![(1, 0)], ..Graph::default() };
+        for object in 0..400 {
+            graph.types.push([0, 1, 3][object as usize % 3]);
+            graph.sizes.push((30, 0));
+            let strong = |to| (to, barrow_writer::StrengthClass::Strong);
+            let to = [vec![object + 1, object + 2], vec![object + 2], vec![]][object as usize % 3].clone();
+            graph.references.push(to.into_iter().filter(|&to| to < 400).map(strong).collect());
+        }
+        graph
+    }
+
+    #[test]
+    fn a_chain_has_the_bytes_of_all_its_objects() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("list.barrow");
+        std::fs::write(&file, Graph::bytes_of(&[&list_in_turn()], None)).unwrap();
+        let question = Question::of_line("dominators --cells 300").unwrap().unwrap();
+        let places = places(&session(&file).ask(&question).unwrap(), false);
+        let chain = places.iter().find(|place| place.title.contains('×')).unwrap();
+        assert_eq!(chain.retained, 400 * 30, "{places:?}");
+        for (at, place) in places.iter().enumerate() {
+            let below: u64 = children(&places, at).iter().map(|&child| places[child].retained).sum();
+            assert_eq!(place.retained, below + place.rest, "{place:?}");
+        }
+    }
+
     /// The area of a rectangle is what its place retains, and what no child covers is the rest of the place.
     #[test]
     fn areas_add_up() {
-        let settings = Settings { no_index: true, ..Settings::default() };
-        let mut session = Session::new(Workspace::new(None, Some(2)).unwrap(), settings);
-        session.open(&barrow_testdata::path("invoices.barrow").display().to_string()).unwrap();
+        let mut session = session(&barrow_testdata::path("invoices.barrow"));
         let question = Question::of_line("dominators --cells 300").unwrap().unwrap();
         let mut places = places(&session.ask(&question).unwrap(), false);
         let by_type = Question::of_line("dominators by type").unwrap().unwrap();

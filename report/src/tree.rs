@@ -34,9 +34,10 @@ pub(crate) struct TreeNode {
 pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<TreeNode> {
     let Some(rows) = Rows::of(answer, "rows") else { return Vec::new() };
     let place = |row: usize| {
-        let type_name = rows.text(row, "type");
+        let (type_name, chain) = (rows.text(row, "type"), rows.text(row, "chain"));
         let title = match rows.value(row, "object") {
-            Value::Number(object) => format!("{type_name} @{object}"),
+            Value::Number(object) if chain.is_empty() => format!("{type_name} @{object}"),
+            Value::Number(object) => format!("{chain} from @{object}"),
             _ => type_name.to_owned(),
         };
         let title = match (rows.value(row, "line"), rows.value(row, "name")) {
@@ -50,7 +51,9 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<TreeNode> {
             title,
             type_name: type_name.to_owned(),
             retained: rows.number(row, "retained_bytes"),
-            rest: rows.number(row, "shallow_bytes") + rows.number(row, "unmanaged_bytes") + left_out.1,
+            // A chain has the bytes of all its objects instead of those of one.
+            rest: ["shallow_bytes", "unmanaged_bytes", "chain_own_bytes"].map(|key| rows.number(row, key)).iter().sum::<u64>()
+                + left_out.1,
             objects: rows.number(row, "retained_objects"),
             left_out,
         }

@@ -2,11 +2,12 @@
 
 mod leaks;
 pub(super) mod objects;
+pub(super) mod paths;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use barrow_analyzer::{Heap, Recording, SnapshotId};
+use barrow_analyzer::{Heap, LEAST_POINTS, Recording, SnapshotId, without_repeated};
 use barrow_processes::ProcessTree;
 use barrow_trials::{Trials, VariantId};
 
@@ -15,12 +16,14 @@ use super::measure::OfTrials;
 use super::processes::Processes;
 use super::trials::{self, Programs};
 use super::{Argument, Assertion, Claim, Compared, Comparison, Figure, Known, When};
+use crate::answer::units;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::trials::{surroundings, variant_of};
 use objects::Objects;
+use paths::TypePath;
 
 /// Judges assertions about the open recording. It keeps what it measured, since a snapshot does not change.
 #[derive(Default)]
@@ -74,6 +77,7 @@ pub(super) enum Side {
 enum Case<'c> {
     /// A snapshot, or several for growth.
     Snapshots(&'c Objects, Vec<SnapshotId>),
+    Path(&'c TypePath, Vec<SnapshotId>),
     Processes(&'c Processes),
     Program(&'c Programs, VariantId),
 }
@@ -121,6 +125,7 @@ impl Judge {
         let is_growth = match &assertion.claim {
             Claim::NoLeaks(_) => false,
             Claim::Compared(Compared { argument: Argument::Objects(objects), .. }) => objects.is_growth(),
+            Claim::Compared(Compared { argument: Argument::Path(_), .. }) => true,
             Claim::Compared(_) => return Ok(Vec::new()),
         };
         let known: Vec<SnapshotId> = match (side, &self.baseline) {
@@ -150,6 +155,7 @@ impl Judge {
             Argument::Objects(objects) => {
                 snapshots.into_iter().map(|snapshot| Case::Snapshots(objects, vec![snapshot])).collect()
             }
+            Argument::Path(path) => vec![Case::Path(path, snapshots)],
             Argument::Processes(processes) => vec![Case::Processes(processes)],
             Argument::Trials(programs) => {
                 let variants = programs.variants(&*context.state.trials()?)?.into_iter();
@@ -213,7 +219,7 @@ impl Judge {
         let has_names = match case {
             Case::Snapshots(objects, _) => objects.expression.snapshot().is_some(),
             Case::Processes(processes) => processes.expression.has_names(),
-            Case::Program(..) => false,
+            Case::Path(..) | Case::Program(..) => false,
         };
         let baseline = self.baseline()?;
         if has_names {
@@ -227,6 +233,9 @@ impl Judge {
                     snapshots = self.snapshots(context.state, context.assertion, Side::Baseline)?;
                 }
                 Case::Snapshots(objects, snapshots)
+            }
+            Case::Path(path, _) => {
+                Case::Path(path, self.snapshots(context.state, context.assertion, Side::Baseline)?)
             }
             Case::Processes(processes) => Case::Processes(processes),
             Case::Program(programs, variant) => {
@@ -244,6 +253,7 @@ impl Judge {
         let Context { state, compared: Compared { measure, .. }, .. } = context;
         match case {
             Case::Snapshots(objects, snapshots) => self.read_objects(state, objects, side, snapshots, measure.figure),
+            Case::Path(path, snapshots) => self.read_path(state, path, side, snapshots, measure.figure),
             Case::Processes(processes) => processes.read(state, self.tree(state, side)?, &self.flags, measure),
             Case::Program(programs, variant) => programs.read(&self.trials(state, side)?, *variant),
         }
@@ -306,6 +316,25 @@ impl Judge {
         }
         Ok(judgement)
     }
+}
+
+/// The snapshots by which growth is judged, and whether the last one is left out; or the reason why there are too few.
+/// Those of a baseline are not judged.
+fn judged_snapshots<'s>(
+    recording: &Recording,
+    snapshots: &'s [SnapshotId],
+    side: Side,
+) -> Result<Result<(&'s [SnapshotId], bool), String>, QueryError> {
+    if side == Side::Baseline {
+        return Ok(Ok((snapshots, false)));
+    }
+    let (judged, is_repeated) = without_repeated(recording, snapshots)?;
+    if judged.len() >= LEAST_POINTS {
+        return Ok(Ok((judged, is_repeated)));
+    }
+    let there = units::counted(judged.len() as u64, "snapshot");
+    let but = if is_repeated { " without the last one, which repeats the one before" } else { "" };
+    Ok(Err(format!("{there}{but} can show no growth; {LEAST_POINTS} are needed")))
 }
 
 /// Compares a number with its limit. It is undecided if the limit is within the interval of the number.

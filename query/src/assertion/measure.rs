@@ -27,6 +27,8 @@ pub(crate) struct Measure {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reading {
     Objects(OfObjects),
+    /// The slope of what a path of types retains.
+    Path,
     Processes(OfProcesses),
     Trials(OfTrials),
 }
@@ -78,8 +80,8 @@ const SIZE: Quantity =
     Quantity { name: "size", of: |_, _, counted, _| Ok(counted.heap_bytes.saturating_add(counted.unmanaged_bytes)) };
 const RETAINED: Quantity = Quantity { name: "retained", of: |heap, set, _, meter| retained_bytes(heap, set, meter) };
 
-/// All measures, of objects, of processes and of trials. Of two rows with the same word the second is meant only if the
-/// argument or the recording says so.
+/// All measures, of objects, of processes and of trials. Of rows with the same word the first is meant unless the argument
+/// or the recording says so.
 pub(crate) static MEASURES: LazyLock<[Vec<Measure>; 3]> =
     LazyLock::new(|| [measures_of_objects(), measures_of_processes(), measures_of_trials()]);
 
@@ -106,6 +108,12 @@ fn measures_of_objects() -> Vec<Measure> {
             Growth(COUNT),
             "`growth(count EXPR)`, by how many objects per snapshot their number grows;",
         ),
+        Measure {
+            word: "growth",
+            figure: Figure::BytesPerSnapshot,
+            reading: Reading::Path,
+            document: "`growth(path \"PATH\")`, that of what a path retains, as `growth` lists it;".into(),
+        },
     ]
 }
 

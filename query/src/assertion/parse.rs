@@ -5,6 +5,7 @@ use std::ops::Range;
 use barrow_analyzer::{Amount, AmountUnit, Expression, ExpressionError, Names, Reader, parse_duration, parse_size};
 
 use super::judge::objects::Objects;
+use super::judge::paths::TypePath;
 use super::measure::{MEASURES, Measure, OfObjects, OfProcesses, OfTrials, Reading};
 use super::processes::Processes;
 use super::trials::Programs;
@@ -34,10 +35,10 @@ pub(super) fn parse(text: &str, scope: &Scope<'_>) -> Result<Assertion, Expressi
     }
     if let (Claim::Compared(Compared { measure, .. }), true) = (&claim, when != When::Selected) {
         let subject = match measure.reading {
-            Reading::Objects(OfObjects::Growth(_)) if matches!(when, When::In(_)) => {
+            Reading::Objects(OfObjects::Growth(_)) | Reading::Path if matches!(when, When::In(_)) => {
                 return Err(error(position, "one snapshot does not grow; expected `over 0..9` here"));
             }
-            Reading::Objects(_) => "",
+            Reading::Objects(_) | Reading::Path => "",
             Reading::Processes(_) => "processes",
             Reading::Trials(_) => "trials",
         };
@@ -121,7 +122,7 @@ impl<'t> Parser<'t, '_> {
         let comparison = comparison.ok_or_else(|| error(position, "expected one of < <= > >= = != here"))?;
         let is_change = matches!(measure.reading, Reading::Trials(OfTrials::Change));
         match measure.reading {
-            Reading::Objects(OfObjects::Growth(_)) if comparison == Comparison::Different => {
+            Reading::Objects(OfObjects::Growth(_)) | Reading::Path if comparison == Comparison::Different => {
                 let message = "growth is known within an interval, so it is compared with < <= > >= or =";
                 return Err(error(position, message));
             }
@@ -140,21 +141,22 @@ impl<'t> Parser<'t, '_> {
     fn measure(&mut self, word: &str, position: usize) -> Result<(&'static Measure, Argument), ExpressionError> {
         let mut named = MEASURES.iter().flatten().filter(|measure| measure.word == word);
         let first = named.next().ok_or_else(|| error(position, expected_measure()))?;
-        let measure = named.next().filter(|second| self.is_meant(second)).unwrap_or(first);
+        let measure = named.find(|other| self.is_meant(other)).unwrap_or(first);
         let argument = match measure.reading {
             Reading::Objects(reading) => Argument::Objects(self.objects(reading)?),
+            Reading::Path => Argument::Path(self.path()?),
             Reading::Processes(reading) => Argument::Processes(self.processes(reading)?),
             Reading::Trials(reading) => Argument::Trials(self.programs(reading)?),
         };
         Ok((measure, argument))
     }
 
-    /// Returns whether the argument that comes next is one of this measure, and not of the one above it with the same
-    /// word.
+    /// Returns whether the argument that comes next is one of this measure, and not of the first with the same word.
     fn is_meant(&self, measure: &Measure) -> bool {
         let inside = self.reader.clone().expression().map_or("", |inside| &self.text[inside]);
         match measure.reading {
             Reading::Objects(_) => Reader::new(inside).is_word("count"),
+            Reading::Path => path_of(inside).is_some(),
             Reading::Processes(_) => is_of_processes(inside, self.scope),
             Reading::Trials(_) => self.scope.only_trials,
         }
@@ -171,6 +173,13 @@ impl<'t> Parser<'t, '_> {
         let (kind, expression) =
             kind_and_expression(text, self.scope.objects).map_err(|wrong| within(&inside, wrong))?;
         Ok(Objects { reading, kind, expression, text: text.trim().to_owned() })
+    }
+
+    /// `(path "PATH")`.
+    fn path(&mut self) -> Result<TypePath, ExpressionError> {
+        let inside = self.reader.expression()?;
+        let wrong = || error(inside.start, "expected `path` and a path in quotes here, as `growth` lists it");
+        Ok(TypePath { text: path_of(&self.text[inside.clone()]).ok_or_else(wrong)? })
     }
 
     /// `(EXPR)` or `(processes EXPR)`.
@@ -311,6 +320,13 @@ fn expected_change(figure: Figure) -> &'static str {
 }
 
 /// Returns whether `count` counts processes, by the rules of `find`.
+/// The path in `path "[roots] › Cache"`.
+fn path_of(text: &str) -> Option<String> {
+    let mut reader = Reader::new(text);
+    let path = if reader.is_word("path") { reader.quoted() } else { None };
+    path.filter(|_| reader.is_at_end())
+}
+
 fn is_of_processes(text: &str, scope: &Scope<'_>) -> bool {
     if after_word(text).is_some() || scope.only_processes {
         return true;

@@ -117,6 +117,7 @@ fn table<'r>(
         let numbers = bytes.iter().map(|bytes| bytes.map(|bytes| bytes as f64)).collect();
         Column::row_number() => node.largest.map(&mut numbered),
         Column::text("path").names().for_machines() => type_path::whole(growth, row.node),
+        Column::text("deepest_path").names().for_machines() => type_path::whole(growth, row.deepest),
         Column::nested("steps").for_machines() => type_path::steps(growth, row.node),
         Column::text("shown_path").names().called("path").for_people() => type_path::shown(growth, row.deepest),
         Column::nested("retained_bytes").for_machines() => list(bytes.iter().copied()),

@@ -12,7 +12,7 @@ use crate::language::operand::Compared;
 use crate::session::state::State;
 use crate::tables::type_path;
 
-/// A path with this part of the change of the one above it, and in the same direction, represents both. This is a
+/// A row with this part of the change of a path above it, and in the same direction, represents that, too. This is a
 /// judgement: the rest is worth no row.
 const CARRIED: f64 = 0.9;
 
@@ -72,25 +72,30 @@ fn changed(growth: &Growth<'_>) -> (Vec<usize>, u64) {
     (rows.into_iter().filter(|&node| differs(node)).collect(), unchanged)
 }
 
-/// Nodes of a tree of paths by their changes, the largest first, without those that one directly below represents.
+/// Nodes of a tree of paths by their changes, the largest first, without those that one further down represents. `nodes`
+/// has parents before children.
 pub(crate) fn largest(
     nodes: &[usize],
     parent: impl Fn(usize) -> Option<usize>,
     change: impl Fn(usize) -> i128,
 ) -> Vec<usize> {
+    // The largest change of a row at or below the children of a node.
     let mut below: HashMap<usize, i128> = HashMap::new();
-    for &node in nodes {
-        let Some(parent) = parent(node) else { continue };
-        let most = below.entry(parent).or_insert(0);
-        if change(node).abs() > most.abs() {
-            *most = change(node);
+    let mut rows = Vec::new();
+    for &node in nodes.iter().rev() {
+        let (own, mut row) = (change(node), below.get(&node).copied().unwrap_or(0));
+        let is_carried =
+            own != 0 && own.signum() == row.signum() && row.abs() as f64 >= CARRIED * own.abs() as f64;
+        if !is_carried {
+            rows.push(node);
+            row = own;
+        }
+        if let Some(most) = parent(node).map(|parent| below.entry(parent).or_insert(0))
+            && row.abs() > most.abs()
+        {
+            *most = row;
         }
     }
-    let is_carried = |node: usize| {
-        let (own, below) = (change(node), below.get(&node).copied().unwrap_or(0));
-        own.signum() == below.signum() && own != 0 && below.abs() as f64 >= CARRIED * own.abs() as f64
-    };
-    let mut rows: Vec<usize> = nodes.iter().copied().filter(|&node| !is_carried(node)).collect();
     rows.sort_by_key(|&node| (Reverse(change(node).abs()), node));
     rows
 }

@@ -12,7 +12,7 @@ use crate::flags::Least;
 use crate::session::state::State;
 
 /// By default, paths that never hold this part of the largest heap are left out.
-const LEAST_SHARE: f64 = 0.005;
+pub(crate) const LEAST_SHARE: f64 = 0.005;
 
 /// The share of the heap that `--min` says a path must hold once.
 ///

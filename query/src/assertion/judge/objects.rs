@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use barrow_analyzer::{Counted, Expression, Heap, LEAST_POINTS, ObjectSet, SnapshotId, without_repeated};
+use barrow_analyzer::{Counted, Expression, Heap, ObjectSet, SnapshotId};
 
 use super::{Judge, Side};
-use crate::answer::units;
 use crate::assertion::judgement::{Found, Reading, grown::Grown};
 use crate::assertion::measure::{OfObjects, Quantity};
 use crate::assertion::{Figure, witness};
@@ -69,15 +68,14 @@ impl Judge {
         snapshots: &[SnapshotId],
         unit: Figure,
     ) -> Result<Reading<'r>, QueryError> {
-        let is_judged = objects.is_growth() && side == Side::Open;
         let recording = state.recording()?;
-        let (snapshots, is_repeated) =
-            if is_judged { without_repeated(&recording, snapshots)? } else { (snapshots, false) };
-        if is_judged && snapshots.len() < LEAST_POINTS {
-            let there = units::counted(snapshots.len() as u64, "snapshot");
-            let but = if is_repeated { " without the last one, which repeats the one before" } else { "" };
-            return Ok(Err(format!("{there}{but} can show no growth; {LEAST_POINTS} are needed")));
-        }
+        let (snapshots, is_repeated) = match objects.is_growth() {
+            true => match super::judged_snapshots(&recording, snapshots, side)? {
+                Ok(judged) => judged,
+                Err(why) => return Ok(Err(why)),
+            },
+            false => (snapshots, false),
+        };
         let (mut last, mut points) = (SnapshotId(0), Vec::new());
         for &snapshot in snapshots {
             last = snapshot;
