@@ -78,7 +78,7 @@ fn referrers_are_counted_by_the_objects_that_they_lead_to() {
             }
         }
         let most = 1 + random.below(50) as usize;
-        let found = heap.common_referrers(&set, most, &Silent).unwrap();
+        let found = heap.common_referrers(&set, [most; 2], &Silent).unwrap();
         let row = |(&(source, label), targets): (&(TypeId, Label), &BTreeSet<u32>)| FieldReferrer {
             source,
             label,
@@ -121,7 +121,7 @@ fn an_array_of_several_blocks_refers_to_an_object_once() {
     let blocks = heap.recording().snapshot(SNAPSHOT).unwrap().totals;
     assert_eq!(blocks.references, 2_000_000);
     let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), (0..40).map(ObjectId));
-    let found = heap.common_referrers(&set, 3, &Silent).unwrap();
+    let found = heap.common_referrers(&set, [3; 2], &Silent).unwrap();
     assert_eq!(found.objects, [ObjectReferrer { source: ObjectId(TARGETS), objects: 40 }]);
     assert_eq!(found.fields.iter().map(|field| field.objects).collect::<Vec<_>>(), [40]);
 }

@@ -1,5 +1,6 @@
 //! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units are in the
-//! header's names, sizes are bytes, what is not known is empty.
+//! header's names, sizes are bytes, what is not known is empty. A text of the program that would read as
+//! something else, such as `null` or `12`, stands in quotes of its own.
 //!
 //! Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula and run it. Such a text from a dump gets
 //! a leading apostrophe, which they show as text; numbers never do. Hidden characters are written out, as everywhere.
@@ -9,7 +10,7 @@ use std::io::{self, Write};
 use crate::Check;
 use crate::measured::Measured;
 use crate::visible;
-use crate::{Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
+use crate::{Absence, Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
 
 /// The first piece of an answer, with the header. `check` is called before each row and may stop the drawing there.
 ///
@@ -84,6 +85,7 @@ fn text(value: &Value) -> String {
         | Value::Moment(_)
         | Value::List(_)
         | Value::Record(_) => String::new(),
+        Value::Name(text) if reads_as_other(text) => harmless(&format!("\"{text}\"")),
         Value::Text(text) | Value::Name(text) | Value::Line(text) | Value::Object { text, .. } => harmless(text),
         Value::Path(steps) => harmless(&steps.join(BETWEEN_STEPS)),
         Value::Number(number) | Value::Estimate(number) => number.to_string(),
@@ -95,6 +97,15 @@ fn text(value: &Value) -> String {
         Value::Flag(flag) | Value::Truth(flag) => flag.to_string(),
         Value::Absent(absence) => absence.word().to_owned(),
     }
+}
+
+/// Whether a text of the program would be read as a number, a word of barrow or nothing at all. It stands in quotes then.
+fn reads_as_other(text: &str) -> bool {
+    let words = [Absence::Missing, Absence::NoField, Absence::Unknown, Absence::Null, Absence::Undefined];
+    words.iter().any(|absence| absence.word() == text)
+        || ["true", "false"].contains(&text)
+        || text.parse::<f64>().is_ok()
+        || text.starts_with(['"', '@'])
 }
 
 /// A text that no spreadsheet runs and no terminal obeys.
@@ -129,6 +140,16 @@ mod tests {
         assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2", "-inf"]);
         assert_eq!(self::text(&Value::Name("\x1b[0m\n".to_owned())), "\\u{1b}[0m\n");
         assert_eq!([Value::Change(-5), Value::Rate(-0.5)].map(|value| self::text(&value)), ["-5", "-0.5"]);
+    }
+
+    #[test]
+    fn texts_that_read_as_other_values_are_in_quotes() {
+        let names = ["null", "(no such field)", "", "0", "-1.5", "true", "@12 Map", "\"", "nothing"]
+            .map(|name| self::text(&Value::Name(name.to_owned())));
+        let expected =
+            ["\"null\"", "\"(no such field)\"", "\"\"", "\"0\"", "\"-1.5\"", "\"true\"", "\"@12 Map\"", "\"\"\""];
+        assert_eq!(names[..8], expected);
+        assert_eq!((&*names[8], self::text(&Value::Absent(Absence::Null))), ("nothing", "null".to_owned()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use barrow_query::answer::{Answer, Value, path, units};
 
 use crate::html::Html;
-use crate::rows::{Rows, field, list, number, shown_title, text};
+use crate::rows::{self, Rows, field, list, number, shown_title, text};
 use crate::section::quoted;
 
 /// Kinds of what piles up that are named: those that hold most, which say what it is.
@@ -107,8 +107,12 @@ fn holders(html: &mut Html, steps: &[Value], with_texts: bool) {
                 0 | 1 => format!("{} @{}", titles[0], number(field(first, "object"))),
                 _ => path::repeated(&titles, times),
             };
-            if !std::mem::take(&mut is_first) {
-                html.text(" → ");
+            let reference = rows::text(field(first, "reference"));
+            match (std::mem::take(&mut is_first), with_texts && !reference.is_empty()) {
+                (true, true) => html.prose(&format!("{reference} → ")),
+                (false, true) => html.prose(&format!(" –{reference}→ ")),
+                (true, false) => {}
+                (false, false) => html.text(" → "),
             }
             html.element("span", &[], |html| html.prose(&text));
         }

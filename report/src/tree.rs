@@ -52,7 +52,10 @@ pub(crate) fn places(answer: &Answer, with_texts: bool) -> Vec<TreeNode> {
             type_name: type_name.to_owned(),
             retained: rows.number(row, "retained_bytes"),
             // A chain has the bytes of all its objects instead of those of one.
-            rest: ["shallow_bytes", "unmanaged_bytes", "chain_own_bytes"].map(|key| rows.number(row, key)).iter().sum::<u64>()
+            rest: ["shallow_bytes", "unmanaged_bytes", "chain_own_bytes"]
+                .map(|key| rows.number(row, key))
+                .iter()
+                .sum::<u64>()
                 + left_out.1,
             objects: rows.number(row, "retained_objects"),
             left_out,

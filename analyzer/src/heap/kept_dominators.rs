@@ -12,7 +12,7 @@ use crate::graph::adjacency::Adjacency;
 use crate::graph::dominators::{Canopy, DominatorColumns, Dominators, Largest, resident_bytes};
 use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
-use crate::progress::Progress;
+use crate::progress::{Progress, Quiet};
 use crate::questions::leaks::{self, LEAK_THRESHOLD, Suspect};
 
 /// The time at which a kept column is checked.
@@ -97,13 +97,13 @@ impl Heap {
         let largest = Largest::of(dominators);
         let canopy = Canopy::of(dominators, &largest).to_column();
         let tables = self.recording.tables()?;
-        // Each of these visits the tree with one thread.
+        // Each of these visits the tree with one thread. The first tells how far it is, for all of them.
         let (type_tables, (site_tables, suspects)) = rayon::join(
             || self.type_tables(dominators, types, progress),
             || {
                 rayon::join(
-                    || self.site_tables(dominators, progress),
-                    || leaks::suspects(dominators, types, tables, LEAK_THRESHOLD, progress),
+                    || self.site_tables(dominators, &Quiet(progress)),
+                    || leaks::suspects(dominators, types, tables, LEAK_THRESHOLD, &Quiet(progress)),
                 )
             },
         );

@@ -64,7 +64,7 @@ pub struct CommonReferrers {
 }
 
 impl Heap {
-    /// The fields and the objects that refer to most objects of a set, `most` of each. Objects to which several
+    /// The fields and the objects that refer to most objects of a set, at most so many of each. Objects to which several
     /// references lead count once. References of every strength count.
     ///
     /// Time: three passes over all references; more if many fields have more references than the first ones have
@@ -73,9 +73,14 @@ impl Heap {
     /// # Errors
     /// [`crate::AnalyzerError::Section`], [`crate::AnalyzerError::Cancelled`],
     /// [`crate::AnalyzerError::MemoryCeiling`].
-    pub fn common_referrers(&self, set: &ObjectSet, most: usize, progress: &dyn Progress) -> Result<CommonReferrers> {
-        let (fields, all_fields) = self.common_fields_of_referrers(set, most, progress)?;
-        let (objects, all_objects) = self.common_objects_of_referrers(set, most, progress)?;
+    pub fn common_referrers(
+        &self,
+        set: &ObjectSet,
+        [most_fields, most_objects]: [usize; 2],
+        progress: &dyn Progress,
+    ) -> Result<CommonReferrers> {
+        let (fields, all_fields) = self.common_fields_of_referrers(set, most_fields, progress)?;
+        let (objects, all_objects) = self.common_objects_of_referrers(set, most_objects, progress)?;
         Ok(CommonReferrers { fields, all_fields, objects, all_objects })
     }
 

@@ -84,7 +84,7 @@ impl Held {
         objects
     }
 
-    /// Two numbers that nothing else has that a field may hold.
+    /// Two numbers that nothing else has that a field may hold. Equal numbers have them whatever their encodings are.
     pub(crate) fn identity(self) -> (u8, u64) {
         match self {
             Held::Missing => (0, 0),
@@ -93,11 +93,24 @@ impl Held {
             Held::Undefined => (2, 1),
             Held::Object(object) => (3, object.0.into()),
             Held::Value(value) => {
-                let (encoding, code) = value.code();
+                let (encoding, code) = in_one_encoding(value).code();
                 (4 + encoding as u8, code)
             }
         }
     }
+}
+
+/// A number in the encoding that it shares with those that are equal to it: a whole one is signed, another one has 64 bits.
+fn in_one_encoding(value: Value) -> Value {
+    let real = match value {
+        Value::Unsigned(number) => return i64::try_from(number).map_or(value, Value::Signed),
+        Value::Float(number) => shortest(number),
+        Value::Double(number) => number,
+        _ => return value,
+    };
+    let whole = real as i64;
+    // The largest number of 64 bits is no floating-point number: the conversion would come back as the next one.
+    if whole as f64 == real && whole < i64::MAX { Value::Signed(whole) } else { Value::Double(real) }
 }
 
 /// The number of leading references of an object that are searched for fields of its own: objects with more are

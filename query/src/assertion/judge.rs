@@ -234,9 +234,7 @@ impl Judge {
                 }
                 Case::Snapshots(objects, snapshots)
             }
-            Case::Path(path, _) => {
-                Case::Path(path, self.snapshots(context.state, context.assertion, Side::Baseline)?)
-            }
+            Case::Path(path, _) => Case::Path(path, self.snapshots(context.state, context.assertion, Side::Baseline)?),
             Case::Processes(processes) => Case::Processes(processes),
             Case::Program(programs, variant) => {
                 let before = self.trials(context.state, Side::Baseline)?;

@@ -16,9 +16,10 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("common", include_str!("../../verbs/common.md"), Group::Alive, run)
 };
 
-/// Referrers that are shown, of each sort: what all have in common is among the first ones. This is a judgement.
+/// Referrers that a terminal shows, of each sort: what all have in common is among the first ones. This is a judgement.
 const REFERRERS: usize = 10;
-/// Fields whose values are compared. Each takes a pass over the objects, and few types have as many.
+/// Fields whose values are compared, and fields that refer to the objects. Each takes a pass over objects, and few have as
+/// many.
 const MOST_FIELDS: usize = 100;
 /// The least part of the objects that has a value in common: nine of ten.
 const LEAST: (u64, u64) = (9, 10);
@@ -119,10 +120,19 @@ fn with_referrers(
     set: &ObjectSet,
     listed: &mut Listed,
 ) -> Result<Answer, QueryError> {
+    let most = if ask.page_rows() == usize::MAX { [MOST_FIELDS, usize::MAX] } else { [REFERRERS; 2] };
     let CommonReferrers { fields, all_fields, objects: mut referrers, all_objects } =
-        heap.common_referrers(set, REFERRERS, &ask.meter())?;
+        heap.common_referrers(set, most, &ask.meter())?;
+    let cut = [(most[0], all_fields, "fields"), (most[1], all_objects, "objects")];
+    let cut = cut.into_iter().filter(|&(most, all, _)| all > most as u64);
+    let cut: Vec<String> = cut.map(|(most, all, what)| format!("{most} of {} {what}", units::grouped(all))).collect();
+    let note = format!("of those that refer to them the first: {}", cut.join(", "));
     // Those of a single object of many are nothing in common.
+    let found = referrers.len();
     referrers.retain(|referrer| referrer.objects > 1 || set.len() == 1);
+    let single = (found - referrers.len()) as u64;
+    let of_single =
+        format!("not shown: {}, of which each refers to one of them only", units::counted(single, "object"));
     let (tables, snapshot) = (heap.recording().tables()?, heap.snapshot());
     let share = |objects: u64| Value::share(objects, set.len());
     let by_field = table!("fields", &fields, |field| {
@@ -152,7 +162,9 @@ fn with_referrers(
         .fact(Column::count("referring_fields").called("fields that refer to them"), all_fields)
         .fact(Column::count("referring_objects").called("objects that refer to them"), all_objects)
         .table(by_field)
-        .table(by_object))
+        .table(by_object)
+        .note_if(!cut.is_empty(), note)
+        .note_if(single > 0 && cut.is_empty(), of_single))
 }
 
 /// Adds the dominators that they have in common, the nearest first.

@@ -1,8 +1,6 @@
 //! `growth`: what grows over the snapshots, by path of types.
 
-use barrow_analyzer::{
-    FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, ObjectId, SURE_POINTS, SnapshotId, Verdict,
-};
+use barrow_analyzer::{FALSE_ALARMS, Growth, GrowthRow, LEAST_POINTS, ObjectId, SURE_POINTS, SnapshotId, Verdict};
 
 use crate::answer::{Answer, Column, Table, Unit, Value, table, units};
 use crate::ask::Ask;
@@ -16,6 +14,7 @@ use crate::tables::type_path;
 use super::{Command, Completion, Group, more};
 
 mod groups;
+mod moved;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[A..B] [N] [--min SHARE] [[[KIND] EXPR] by KEY[,KEY].. [by size|unmanaged|retained]]",
@@ -40,13 +39,21 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let growth = growth_series::folded(ask, &recording, &snapshots, least_share)?;
     let (rows, tested) = (growth.rows(), growth.large().count());
     let (carried, rows): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| row.is_carried);
-    let (rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) = rows.into_iter().partition(|row| growth.changes(row.node));
+    let (mut rows, still): (Vec<GrowthRow>, Vec<GrowthRow>) =
+        rows.into_iter().partition(|row| growth.changes(row.node));
+    let last = snapshots[snapshots.len() - 1];
+    let mut moved = 0;
+    // Where nothing is judged, what has only moved must not stand above what grows.
+    if snapshots.len() < LEAST_POINTS {
+        let nodes = moved::moved(ask, &recording, [snapshots[0], last], &growth, &rows)?;
+        rows.sort_by_key(|row| nodes.contains(&row.node));
+        moved = nodes.len();
+    }
     let nodes: Vec<usize> = rows.iter().map(|row| row.node).collect();
     let are_alike = |one: usize, other: usize| rows[one].judgement.verdict == rows[other].judgement.verdict;
     let deeper = type_path::deeper_rounds(&growth, &nodes, are_alike);
     let verdicts = rows.iter().map(|row| row.judgement.verdict);
     let mut listed = Listed::default();
-    let last = snapshots[snapshots.len() - 1];
     let shown = rows.iter().zip(&deeper).filter(|(_, is_deeper)| !**is_deeper).map(|(row, _)| row);
     let table = table(&growth, shown.clone(), |object| listed.push((last, object)));
     let mut answer = about(&snapshots)
@@ -58,6 +65,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .with_exactness(growth.is_exact());
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
+    }
+    if moved > 0 {
+        let paths = units::counted(moved as u64, "path");
+        answer =
+            answer.note(format!("{paths} listed last: their objects came from other paths, their types have no more"));
     }
     if !carried.is_empty() {
         let paths = units::counted(carried.len() as u64, "path");

@@ -120,7 +120,10 @@ impl OnDemand {
     ///
     /// # Errors
     /// Those of `make`.
-    pub(super) fn begin(self, ask: &Ask) -> Result<Reply, QueryError> {
+    pub(super) fn begin(mut self, ask: &Ask) -> Result<Reply, QueryError> {
+        if let Some(rows) = self.rows.take_if(|_| ask.view.is_whole) {
+            self.count = self.count.min(rows);
+        }
         let skip = ask.view.skip.filter(|_| ask.view.is_whole);
         let from = skip.map_or(0, |skip| usize::try_from(skip).unwrap_or(usize::MAX).min(self.count));
         let notes = if skip.is_some() { self.answer.notes.clone() } else { Vec::new() };

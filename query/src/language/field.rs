@@ -22,7 +22,7 @@ pub(crate) fn typed(word: &str) -> Result<FieldPath, QueryError> {
     })
 }
 
-/// The parts of a word between commas outside of quotes, without empty ones.
+/// The parts of a word between commas outside of quotes, without blanks around them and without empty ones.
 pub(crate) fn listed(word: &str) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     let scanned = scan(word, |at, c| {
@@ -34,8 +34,7 @@ pub(crate) fn listed(word: &str) -> Vec<&str> {
     // A quote that does not end is a mistake in the last part.
     scanned.unwrap_or_default();
     parts.push(&word[start..]);
-    parts.retain(|part| !part.is_empty());
-    parts
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns whether a word has a field with names or keys in quotes, as `."content type"`.
@@ -54,6 +53,7 @@ mod tests {
     fn commas_in_quotes_do_not_divide() {
         assert_eq!(listed(r#".a,,.m["x, y"].b,type,"#), [".a", r#".m["x, y"].b"#, "type"]);
         assert_eq!(listed(r#".a,.m["x,y"#), [".a", r#".m["x,y"#]);
+        assert_eq!(listed(r#".a, .m[" x"] , "#), [".a", r#".m[" x"]"#]);
         assert!(is_quoted(r#"type,.m["x"]"#) && is_quoted(r#"."a b".x,"#));
         assert!(!is_quoted(r#"./"my file".barrow"#) && !is_quoted(".m[4]"));
         let error = typed(".m[x]").unwrap_err().to_string();

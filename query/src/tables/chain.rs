@@ -32,6 +32,8 @@ pub(crate) struct Chain {
 /// An object with the arrow that leads to it, or several that resemble each other.
 struct Link {
     arrow: String,
+    /// The name of the reference, or that of the root.
+    reference: Option<String>,
     object: ObjectId,
     title: Value,
     /// The title of its type, for machines.
@@ -72,6 +74,10 @@ impl Chain {
                     0 => format!("--[ {} ]-->", label::root(tables, &path.root)),
                     _ => label::arrow(tables, reference),
                 },
+                reference: match at {
+                    0 => Some(format!("[{}]", label::root(tables, &path.root))),
+                    _ => label::reference(tables, reference),
+                },
                 object: object.id,
                 title: label::title(tables, object.type_id, object.name),
                 type_title: tables.type_title(object.type_id),
@@ -106,7 +112,7 @@ impl Link {
     /// In place of steps that are left out.
     fn gap(length: usize, path: &Path) -> Self {
         let (arrow, object) = (format!("… {} …", units::counted(length as u64, "step")), path.objects[0]);
-        Link { arrow, object, title: Value::None, type_title: String::new(), times: 0, period: 1 }
+        Link { arrow, reference: None, object, title: Value::None, type_title: String::new(), times: 0, period: 1 }
     }
 
     fn is_gap(&self) -> bool {
@@ -135,6 +141,7 @@ impl Link {
             Fact::new(Column::object("object"), self.object.0),
             Fact::new(Column::text("type").names(), self.type_title.as_str()),
             Fact::new(Column::text("title").names(), self.title.clone()),
+            Fact::new(Column::text("reference"), self.reference.clone()),
         ];
         if self.times > 1 {
             fields.push(Fact::new(Column::count("times"), self.times));

@@ -67,9 +67,7 @@ pub(crate) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     });
     let mut listed = Listed::default();
     let table = table(&growth, &leaks, turnovers.origin, |object| listed.push((range[1], object)));
-    let answer = Answer::default()
-        .fact(Column::text("slope_per").own_words().for_machines(), series::PER)
-        .table(table);
+    let answer = Answer::default().fact(Column::text("slope_per").own_words().for_machines(), series::PER).table(table);
     let answer = match leaks.first() {
         None => answer.note(format!(
             "nothing grows; `growth` lists all paths of {}",

@@ -84,8 +84,7 @@ pub(crate) fn largest(
     let mut rows = Vec::new();
     for &node in nodes.iter().rev() {
         let (own, mut row) = (change(node), below.get(&node).copied().unwrap_or(0));
-        let is_carried =
-            own != 0 && own.signum() == row.signum() && row.abs() as f64 >= CARRIED * own.abs() as f64;
+        let is_carried = own != 0 && own.signum() == row.signum() && row.abs() as f64 >= CARRIED * own.abs() as f64;
         if !is_carried {
             rows.push(node);
             row = own;
