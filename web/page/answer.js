@@ -5,6 +5,7 @@ import { fill, h } from './dom.js';
 import { breakable, cellNode, forPeople, isNothing, isNumeric, nameNode, numberOf, pathNode } from './cell.js';
 import { grouped, text, visible } from './value_text.js';
 import { lineOfCell, lineOfStep, stepsOf } from './links.js';
+import { verbOf } from './state.js';
 import { curveNode } from './picture.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -76,7 +77,7 @@ export function renderAnswer(answer, ctx, options = {}) {
       ? node
       : h('details', { class: 'data', open: shown.length === 0 ? true : null }, h('summary', null, `${table.key.replaceAll('_', ' ')} as a table`), node));
   });
-  nodes.push(answer.curves.map(curveNode), notesNode(answer), footNode(answer, ctx, options));
+  nodes.push(answer.curves.map(curveNode), notesNode(answer, ctx, options.line), footNode(answer, ctx, options));
   return h('div', { class: 'answer' }, nodes);
 }
 
@@ -128,19 +129,51 @@ function heapNode(value, ctx) {
   return file ? h('a', { href: ctx.href({ f: file.name, q: '' }) }, h('bdi', null, visible(file.name))) : cellNode(value, { unit: 'text' }, ctx);
 }
 
-/** @param {Answer} answer */
-function notesNode(answer) {
+/** @param {Answer} answer @param {Context} ctx @param {string} [line] */
+function notesNode(answer, ctx, line) {
   const notes = answer.notes.slice();
   while (notes[0] === '') notes.shift();
   if (notes.length === 0) return null;
   const isText = notes.length > 8 || notes.some((note) => note.startsWith(' '));
-  if (isText) return h('pre', { class: 'notes' }, notes.map(visible).join('\n'));
-  return h('ul', { class: 'notes' }, notes.map((note) => h('li', null, visible(note))));
+  const nodes = notes.map((note) => noteNode(note, answer, ctx, line));
+  if (isText) return h('pre', { class: 'notes' }, nodes.flatMap((node, at) => [at > 0 ? '\n' : '', ...node]));
+  return h('ul', { class: 'notes' }, nodes.map((node) => h('li', null, node)));
+}
+
+/**
+ * A note: the questions that it names are links, and so is what it says of rows that are left out.
+ * @param {string} note @param {Answer} answer @param {Context} ctx @param {string} [line] the question that has the note
+ * @returns {(Node | string)[]}
+ */
+export function noteNode(note, answer, ctx, line = '') {
+  const link = (/** @type {string} */ q, /** @type {string} */ label) => h('a', { href: ctx.href({ q }), title: visible(q) }, visible(label));
+  const rest = lineOfRest(note, answer, ctx, line);
+  if (rest !== null) return [link(rest, note)];
+  const snapshot = snapshotOf(answer, ctx);
+  return note.split(/`([^`]+)`/).map((part, at) => {
+    if (at % 2 === 0) return visible(part);
+    const isAsked = ctx.verbs.some(({ name, page }) => page && name === verbOf(part)) && !/…|(^|\s)[A-Z]+(\s|$)/.test(part);
+    return isAsked ? link(snapshot === null ? part : part.replace(/(?<=\s)@(?=\d)/g, `${snapshot}:@`), part) : visible(`\`${part}\``);
+  });
+}
+
+/**
+ * The question that has the rows that a note says are left out; null if it says nothing like it.
+ * @param {string} note @param {Answer} answer @param {Context} ctx @param {string} line
+ */
+function lineOfRest(note, answer, ctx, line) {
+  const counted = /^(\s*\S+(?:\s+\d+\.\.\S*)?)\s+(\d+)(?=\s|$)/;
+  if (/^… .*\bmatch\b/.test(note)) return counted.test(line) ? line.replace(counted, '$1') : null;
+  const more = note.match(/^… ([\d,]+) more (row|group)s?$/)?.[1];
+  const usage = ctx.verbs.find(({ name }) => name === verbOf(line))?.usage ?? '';
+  if (more === undefined || !usage.includes('[N]') || usage.includes('ID')) return null;
+  const all = Number(line.match(counted)?.[2] ?? answer.tables.at(-1)?.rows.length ?? 0) + Number(more.replaceAll(',', ''));
+  return line.replace(counted.test(line) ? counted : /^(\s*\S+)/, `$1 ${all}`);
 }
 
 /** @param {Answer} answer @param {Context} ctx @param {{line?: string, hasCsv?: boolean}} options */
 function footNode(answer, ctx, { line, hasCsv = false }) {
-  const cut = answer.cut && !answer.notes.includes(answer.cut) ? h('p', { class: 'cut' }, visible(answer.cut)) : null;
+  const cut = answer.cut && !answer.notes.includes(answer.cut) ? h('p', { class: 'cut' }, noteNode(answer.cut, answer, ctx, line)) : null;
   const exact = answer.exactness ? h('span', { class: 'exactness' }, visible(answer.exactness)) : null;
   const hasRows = answer.tables.some((table) => table.audience !== 'people' && table.rows.length > 0);
   const csv = line && (hasRows || hasCsv) ? csvLink(ctx.csv(line)) : null;
@@ -203,10 +236,15 @@ export function renderTable(table, ctx, options = {}) {
     more.hidden = to >= rows.length;
     more.textContent = `show ${grouped(Math.min(rows.length - to, 1000))} more of ${grouped(rows.length)} rows`;
   };
-  more.addEventListener('click', () => draw(body.childElementCount + 1000));
+  more.addEventListener('click', () => {
+    const begin = body.childElementCount;
+    draw(begin + 1000);
+    // The button is gone after the last row.
+    if (more.hidden) (/** @type {HTMLElement} */ (body.children[begin]?.querySelector('a, button') ?? element.parentElement)).focus();
+  });
   const rowNode = (/** @type {Value[]} */ row, /** @type {number} */ at) => h('tr', {
     'aria-rowindex': total !== null && total > table.rows.length ? from + at + 2 : null, ...options.row?.(row, table),
-  }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit },
+  }, columns.map(([column, index]) => h('td', { class: isNumeric(column) ? 'number' : column.unit, 'data-column': column.key },
     options.cell?.(row, column, index, table) ?? linkedNode(row, column, index, table, ctx, own))));
   const heads = columns.map(([column, index]) => heading(column, options.order?.(column, index) ?? null, sorts && table.rows.length > 1 ? (way) => {
     rows = way === 0 ? table.rows : sorted(table.rows, index, way);

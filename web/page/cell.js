@@ -161,7 +161,14 @@ export function pathNode(steps) {
   };
   const more = () => h('button', {
     class: 'more', type: 'button', title: `${hidden} more steps`, 'aria-label': `show ${hidden} more steps`,
-    onclick: (/** @type {Event} */ event) => { event.stopPropagation(); show(true); },
+    onclick: (/** @type {Event} */ event) => {
+      event.stopPropagation();
+      show(true);
+      // The button is gone; the first step that it hid has the focus.
+      const first = /** @type {HTMLElement} */ (nodes[FIRST_STEPS].querySelector('a, button') ?? nodes[FIRST_STEPS]);
+      if (first === nodes[FIRST_STEPS]) first.tabIndex = -1;
+      first.focus();
+    },
   }, `… ${hidden} …`);
   show(false);
   return path;

@@ -194,7 +194,7 @@ function showCopy({ state, file }) {
     type: 'button', title: text, onclick: () => copy(text, label),
   }, label, h('code', null, visible(text)));
   fill(place.copy, menu('copy', 'copy the line, a link, or a command', () => [item('line', state.q), item('link', location.href),
-    item('shell', shellLine(state, file.name)), item('serve', serveLine(state, file.name))]));
+    item('shell', shellLine(state, file)), item('serve', serveLine(state, file))]));
 }
 
 /** Copies a text and says so. @param {string} text @param {string} what */

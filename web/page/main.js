@@ -131,11 +131,13 @@ async function show(isAgain) {
   byId('view').prepend(root);
   new MutationObserver(() => showLastGood(mine)).observe(root, { attributeFilter: ['data-state'] });
   try {
+    const early = name === 'search' ? earlySearch(root) : null;
     const { mount } = await VIEWS[name]();
     if (current !== mine) return;
     const ctx = contextOf({ state: () => state, file: () => fileNamed(state.f), verbs, go, announce, signal: controller.signal });
     mine.view = mount(root, ctx);
     mine.view.update(state);
+    if (early?.value) fillSearch(early.value);
     mine.ctx = ctx;
     remember(mine);
     // What had the focus is gone with the view before.
@@ -149,6 +151,21 @@ async function show(isAgain) {
     root.append(errorNode(/** @type {Error} */ (error)));
     throw error;
   }
+}
+
+/** The field of the search before its view is loaded: letters are typed at once. @param {HTMLElement} root */
+function earlySearch(root) {
+  const box = h('input', { id: 'search', type: 'search', 'aria-label': 'search' });
+  root.append(h('div', { class: 'search-form' }, box));
+  box.focus();
+  return box;
+}
+
+/** @param {string} typed */
+function fillSearch(typed) {
+  const box = /** @type {HTMLInputElement} */ (byId('search'));
+  box.value = typed;
+  box.dispatchEvent(new Event('input'));
 }
 
 /** An object that is shown was seen. @param {Mounted} of */

@@ -37,6 +37,8 @@ export class Section {
     this.ctx = ctx;
     this.options = options;
     this.line = '';
+    /** The line that the body answers; empty if it answers none. */
+    this.answered = '';
     /** @type {AbortController | null} */
     this.controller = null;
     /** @type {number | undefined} */
@@ -107,7 +109,7 @@ export class Section {
     clearInterval(this.timer);
     this.timer = window.setInterval(() => {
       if (performance.now() - since < PATIENCE) return;
-      if (!this.status.querySelector('.progress')) fill(this.status, progressNode(() => this.controller?.abort(STOPPED)));
+      if (!this.status.querySelector('.progress')) fill(this.status, progressNode(() => this.controller?.abort(STOPPED)), this.#before());
       showProgress(this.status, this.progress ?? null, performance.now() - since);
     }, PATIENCE / 2);
   }
@@ -119,14 +121,28 @@ export class Section {
     fill(this.status);
   }
 
+  /** Says of which question the answer is that is still there. */
+  #before() {
+    if (!this.answered || this.answered === this.line || !this.body.hasChildNodes()) return null;
+    const link = h('a', { href: this.ctx.href({ q: this.answered }) }, h('code', null, visible(this.answered)));
+    return h('p', { class: 'last-good-label' }, 'The last answer, of ', link);
+  }
+
   /** @param {Answer} answer @param {Drawing} drawing */
   show(answer, drawing) {
     const why = drawing.why?.(answer) ?? null;
+    const hadFocus = this.body.contains(document.activeElement);
     if (why === null) {
       fill(this.body, drawing.draw(answer));
       this.is('ready');
     } else {
       this.empty(why);
+    }
+    this.answered = this.line;
+    // What had the focus may be gone with the answer before.
+    if (hadFocus && document.activeElement === document.body) {
+      this.body.tabIndex = -1;
+      this.body.focus({ preventScroll: true });
     }
     if (!drawing.isQuiet) this.ctx.announce(why ?? inWords(this.options.title ?? visible(this.line), answer));
   }
@@ -134,6 +150,7 @@ export class Section {
   /** Says why there is nothing. @param {string} why */
   empty(why) {
     this.body.classList.remove('stale');
+    this.answered = '';
     fill(this.body, h('p', { class: 'empty' }, why));
     this.is('empty');
   }
@@ -144,7 +161,7 @@ export class Section {
     this.body.classList.toggle('stale', this.body.hasChildNodes());
     if (isAbort(error)) {
       if (/** @type {DOMException} */ (error).message !== STOPPED) return;
-      fill(this.status, h('p', { class: 'cancelled' }, 'Stopped before it was answered. ', askAgain));
+      fill(this.status, h('p', { class: 'cancelled' }, 'Stopped before it was answered. ', askAgain), this.#before());
       this.is('cancelled');
       this.ctx.announce('stopped');
       return;
@@ -152,7 +169,7 @@ export class Section {
     if (!(error instanceof Error)) throw error;
     // What was not understood will not be understood again.
     const isFinal = /** @type {import('./ask.js').AskError} */ (error).code === 2;
-    fill(this.status, errorNode(error), isFinal ? null : h('p', null, askAgain));
+    fill(this.status, errorNode(error), isFinal ? null : h('p', null, askAgain), this.#before());
     this.is('error');
     this.ctx.announce(`not answered: ${error.message}`);
   }

@@ -189,19 +189,32 @@ export function session(state) {
   return lines;
 }
 
-/** The same question in a shell. @param {State} state @param {string} file */
+/** A file as a shell names it: `dumps` is how many a series has. @typedef {{name: string, dumps: number | null}} Named */
+
+/**
+ * The words that make barrow open a file. A series is imported first: a shell lists its dumps, so `*` is outside the quotes.
+ * @param {string} verb such as `barrow assert` @param {Named} file
+ */
+function opened(verb, { name, dumps }) {
+  if (!dumps) return `${verb} ${path(name)}`;
+  const pattern = `${/^[-*]/.test(name) ? './' : ''}${name.split('*').map((part) => part && quoted(part)).join('*')}`;
+  const made = path(`${name.replace(/^.*\//, '').replace(/[^\p{L}\p{N}]*\*.*$/u, '') || 'series'}.barrow`);
+  return `barrow import ${pattern} -o ${made} && ${verb} ${made}`;
+}
+
+/** The same question in a shell. @param {State} state @param {Named} file */
 export function shellLine(state, file) {
-  return ['barrow', path(file), ...session(state).flatMap((line) => ['-e', quoted(line)])].join(' ');
+  return [opened('barrow', file), ...session(state).flatMap((line) => ['-e', quoted(line)])].join(' ');
 }
 
-/** The same view by `barrow serve`. @param {State} state @param {string} file */
+/** The same view by `barrow serve`. @param {State} state @param {Named} file */
 export function serveLine(state, file) {
-  return ['barrow serve', path(file), ...session(state).flatMap((line) => ['--at', quoted(line)])].join(' ');
+  return [opened('barrow serve', file), ...session(state).flatMap((line) => ['--at', quoted(line)])].join(' ');
 }
 
-/** An assertion in a shell. @param {string} file @param {string} assertion */
+/** An assertion in a shell. @param {Named} file @param {string} assertion */
 export function assertLine(file, assertion) {
-  return `barrow assert ${path(file)} ${quoted(assertion)}`;
+  return `${opened('barrow assert', file)} ${quoted(assertion)}`;
 }
 
 /** A text as a word of an expression. @param {string} text */

@@ -14,6 +14,9 @@ import { assertLine } from './state.js';
 /** Steps of a path that a card shows. */
 const MOST_STEPS = 100;
 
+/** Suspects that are shown beside other answers; `.is-part` of a style hides the others. */
+export const FIRST_SUSPECTS = 2;
+
 /** Suspects as records. @param {Answer} answer @returns {Record<string, any>[]} */
 export function suspectsOf(answer) {
   const table = answer.tables.find((one) => one.key === 'suspects');
@@ -34,9 +37,11 @@ export function suspectsNode(answer, line, ctx) {
   const nodes = suspectsOf(answer).map((suspect) => suspectNode(suspect, own, ctx));
   void nameHolders(suspectsOf(answer), nodes, own, ctx);
   const reachable = factOf(answer, 'reachable_bytes');
+  const hidden = nodes.length - FIRST_SUSPECTS;
+  const more = hidden > 0 ? h('p', { class: 'more-suspects' }, h('a', { href: ctx.href({ q: line }) }, hidden === 1 ? '1 more suspect' : `${grouped(hidden)} more suspects`)) : null;
   return h('div', { class: 'suspects' },
     h('p', { class: 'muted' }, `snapshot ${snapshot ?? ''}${reachable === undefined ? '' : `, ${size(Number(reachable))} reachable`}`),
-    nodes, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line, hasCsv: true }));
+    nodes, more, renderAnswer({ ...answer, facts: [], tables: [], notes: [] }, ctx, { line, hasCsv: true }));
 }
 
 /** The object that a path leads to: where a suspect piles up, or the largest of several ones. @param {Record<string, any>} suspect @returns {number} */
@@ -100,7 +105,7 @@ function suspectNode(suspect, own, ctx) {
     h('p', { class: 'row-actions' }, h('span', { class: 'muted' }, 'fingerprint '), h('code', null, suspect.fingerprint), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `dominators ${name(target)}` }), title: `dominators ${name(target)}` }, 'tree & map'), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `path ${name(target)} 3` }), title: `path ${name(target)} 3` }, 'paths'), ' ',
-      copyButton('copy assert', assertLine(ctx.file.name, `no leaks except ${excused(suspect)}`))));
+      copyButton('copy assert', assertLine(ctx.file, `no leaks except ${excused(suspect)}`))));
 }
 
 /**

@@ -34,11 +34,26 @@ export function mount(root, ctx) {
     const unknown = asked !== null && !ctx.files.some((file) => file.name === asked)
       ? h('div', { class: 'error', role: 'alert' }, h('p', null, 'There is no file ', h('bdi', null, visible(asked.slice(0, 200))), ' here.')) : null;
     root.dataset.state = unknown ? 'error' : ctx.files.length === 0 ? 'empty' : chosen?.state === 'unreadable' ? 'error' : 'ready';
-    fill(root, h('section', { class: 'section', 'data-section': 'files', 'data-state': root.dataset.state }, h('div', { class: 'section-head' }, h('h2', null, 'Files')), unknown,
+    fill(root, h('section', { class: 'section', 'data-section': 'files', 'data-state': root.dataset.state },
+      h('div', { class: 'section-head' }, h('h2', null, 'Files')), unknown, waitingNode(ctx, chosen),
       ctx.files.length === 0 ? h('p', { class: 'empty' }, 'There is no recording and no dump here.') : table(ordered(ctx.files, chosen), ctx, show)),
     [...imports.values()].map(({ totals }) => totals));
   };
   return { update: show, destroy() {} };
+}
+
+/** The line that was asked before its file can answer; empty if there is none. @param {Context} ctx */
+function waitingLine({ state }) {
+  return state.extra.p ? '' : state.q;
+}
+
+/** When the line that waits is answered. @param {Context} ctx @param {ServedFile} [chosen] */
+function waitingNode(ctx, chosen) {
+  const line = waitingLine(ctx);
+  if (!line || chosen?.state === 'unreadable') return null;
+  return h('p', { class: 'banner', role: 'status', 'data-banner': 'waiting' }, h('code', null, visible(line)),
+    imports.size > 0 || chosen?.state === 'importing' ? ' is answered when the import ends.'
+      : chosen ? ' is answered once this is imported.' : ' is answered once you choose a file.');
 }
 
 /** The chosen file first, then series, then the others. @param {ServedFile[]} files @param {ServedFile | undefined} chosen */
@@ -49,12 +64,13 @@ function ordered(files, chosen) {
 
 /** @param {ServedFile[]} files @param {Context} ctx @param {() => void} show */
 function table(files, ctx, show) {
+  const waiting = waitingLine(ctx);
   // What can be done comes before what a narrow screen leaves out.
   const head = ['file', 'state', 'format', 'size', 'snapshots'];
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
     h('tbody', null, files.map((file) => h('tr', { 'data-file': file.id, 'data-file-state': file.state },
-      h('td', null, h('a', { href: ctx.href({ f: file.name, q: '', p: file.state === 'ready' ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
+      h('td', null, h('a', { href: ctx.href({ f: file.name, q: waiting, p: file.state === 'ready' || waiting ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
       h('td', null, stateOf(file, ctx, show)),
       h('td', null, visible(file.format ?? '')), h('td', { class: 'number' }, size(file.bytes)),
       h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)))))));
@@ -98,7 +114,9 @@ function begin(file, ctx, show) {
     () => {
       const isSeen = node.isConnected;
       end(`imported ${file.name}`);
-      if (file.dumps && isSeen) ctx.go({ f: file.name, q: '', p: null });
+      const { f, q, s, w, lets } = ctx.state;
+      const isWaiting = waitingLine(ctx) !== '' && (f === null || f === file.name);
+      if (isSeen && (file.dumps || isWaiting)) ctx.go({ f: file.name, p: null, ...(isWaiting ? { q, s, w, lets } : { q: '' }) });
     },
     (error) => {
       failures.set(file.id, isAbort(error) ? h('p', { class: 'cancelled', 'data-state': 'cancelled' }, 'The import was stopped.') : errorNode(error));

@@ -1,16 +1,16 @@
-// All snapshots: a trend, the chart, what grows, and leak suspects. Each section is a question of its own and loads alone.
+// All snapshots: leak suspects, what grows, trends, and the chart. Each section is a question of its own and loads alone.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, numberOf } from '../cell.js';
+import { cellNode, forPeople, isNothing, numberOf } from '../cell.js';
 import { text, visible } from '../value_text.js';
-import { cellOf, factOf, numbersOf, renderAnswer, typePathNode } from '../answer.js';
+import { cellOf, numbersOf, renderAnswer, typePathNode } from '../answer.js';
 import { isAbort } from '../ask.js';
 import { objectsOfStep, stepsOf } from '../links.js';
 import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
-import { excused, suspectsNode, suspectsOf } from '../suspects.js';
-import { copy, copyButton, tell } from '../frame.js';
-import { assertLine, quoted, verbOf, words } from '../state.js';
+import { FIRST_SUSPECTS, excused, suspectsNode, suspectsOf } from '../suspects.js';
+import { copyButton, tell } from '../frame.js';
+import { assertLine, literal, quoted, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -36,25 +36,31 @@ export function mount(root, ctx) {
   };
   /** @type {Record<string, string>} */
   let asked = {};
-  const { path, asked: first, ...others } = sections;
-  fill(root, path.element, first.element, all.section.element, ...Object.values(others).map((section) => section.element));
+  let shown = '';
   return {
     update(state) {
       const lines = linesOf(state, ctx);
       all.update(state);
       trend.update();
-      // What is asked is next to the chart; suspects are unless something else is.
-      const upper = lines.leaking === state.q ? sections.leaking : lines.growth === state.q ? sections.growth : sections.leaks;
-      if (all.section.element.nextElementSibling !== upper.element) all.section.element.after(upper.element);
+      const { path, asked: first, leaking, leaks, growth } = sections;
+      // What is asked comes first, and the chart last, unless there is but one snapshot.
+      const judged = lines.growth === state.q ? [growth, leaks] : [leaks, growth];
+      if ((ctx.file.snapshots ?? 1) < 2) judged.splice(1, 0, all.section);
+      place(root, [...new Set([path, first, leaking, ...judged, all.section])].map((section) => section.element));
+      showSuspects(leaks.element, lines.leaks === state.q);
       for (const [name, section] of Object.entries(sections)) {
         const { line, why } = /** @type {{line?: string, why?: string}} */ (whatOf(name, lines, state, ctx));
         section.element.hidden = !line && !why;
-        const key = `${line ?? ''}${why ?? ''} ${name === 'path' ? state.extra.path : ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
+        const key = `${line ?? ''}${why ?? ''} ${name === 'growth' && line === state.q} ${name === 'path' ? state.extra.path : ''} ${ctx.file.revision} ${state.w} ${state.lets} ${name === 'leaks' || (name === 'asked' && verbOf(state.q) !== 'trend') ? ctx.snapshot : ''}`;
         if (asked[name] === key) continue;
         asked[name] = key;
         if (line) askSection(name, section, line, ctx, trend);
         else leaveSection(section, why);
       }
+      const top = /** @type {HTMLElement} */ (root.querySelector('.section:not([hidden])'));
+      const what = `${state.q} ${state.extra.path ?? ''}`;
+      if (shown !== '' && shown !== what && top.getBoundingClientRect().top < 0) top.scrollIntoView();
+      shown = what;
     },
     destroy() {
       all.destroy();
@@ -62,6 +68,22 @@ export function mount(root, ctx) {
       for (const section of Object.values(sections)) section.destroy();
     },
   };
+}
+
+/** Puts elements in an order; what has the focus keeps it. @param {HTMLElement} root @param {HTMLElement[]} elements */
+function place(root, elements) {
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
+  elements.forEach((element, at) => { if (root.children[at] !== element) root.insertBefore(element, root.children[at] ?? null); });
+  if (root.contains(active) && active !== document.activeElement) active?.focus({ preventScroll: true });
+}
+
+/** Shows all suspects, or the first ones beside other answers. @param {HTMLElement} section @param {boolean} isAsked */
+function showSuspects(section, isAsked) {
+  const more = section.querySelector('.more-suspects a');
+  const hadFocus = isAsked && more !== null && more === document.activeElement;
+  section.classList.toggle('is-part', !isAsked);
+  // The link is gone; the first suspect that it hid has the focus.
+  if (hadFocus) /** @type {HTMLElement | null} */ (section.querySelector(`.suspect:nth-of-type(${FIRST_SUSPECTS + 1}) a`))?.focus();
 }
 
 /** A section that asks nothing. @param {Section} section @param {string} [why] */
@@ -102,7 +124,6 @@ function askSection(name, section, line, ctx, trend) {
   else if (name === 'path') {
     const close = h('a', { class: 'button', href: ctx.href({ path: null }), 'aria-label': 'close this trend' }, '×');
     void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => pathNodeOf(answer, ctx, trend), why: (answer) => whyNoPath(answer, ctx) }).then(() => fill(section.actions, close));
-    section.element.scrollIntoView({ block: 'nearest' });
   } else if (name === 'asked') {
     const isTrend = verbOf(line) === 'trend';
     void section.ask(line, isTrend ? { snapshot: null } : {}, { draw: (answer) => (isTrend ? trend.draw(answer, line) : renderAnswer(answer, ctx, { line })) });
@@ -110,7 +131,6 @@ function askSection(name, section, line, ctx, trend) {
   else {
     if (name === 'growth') fill(section.actions, leakingLink(ctx));
     void section.ask(line, { from: 0, n: 200 }, { draw: (answer) => growthNode(answer, line, ctx), why: nothingGrows });
-    if (name === 'leaking') section.element.scrollIntoView({ block: 'nearest' });
   }
 }
 
@@ -127,37 +147,65 @@ function nothingGrows(answer) {
   return answer.tables.some((table) => table.rows.length > 0) ? null : visible(answer.notes.join('; ') || 'Nothing grows.');
 }
 
-/** Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. @param {Answer} answer @param {string} line @param {Context} ctx */
+/**
+ * Paths that grow: each step leads to its objects, and each row to its trend. Or groups that grow. What shrinks is below that if it is
+ * asked, else it is counted.
+ * @param {Answer} answer @param {string} line @param {Context} ctx
+ */
 function growthNode(answer, line, ctx) {
-  const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
   const arePaths = answer.tables.some((table) => table.columns.some(({ key }) => key === 'shown_path'));
-  const tables = arePaths ? answer.tables.map((table) => ({
-    ...table, columns: [...table.columns, column], rows: table.rows.map((row) => [...row, /** @type {Value} */ ({ kind: 'text', value: ' ' })]),
-  })) : answer.tables;
-  const snapshots = numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? [];
-  return renderAnswer({ ...answer, tables, facts: [] }, ctx, {
+  const what = arePaths ? 'path' : 'group';
+  const shrinks = (/** @type {Value[]} */ row, /** @type {Table} */ table) => numberOf(cellOf(table, row, 'slope_bytes') ?? { kind: 'none' }) < 0;
+  const part = (/** @type {boolean} */ ofShrinking) => answer.tables.map((table) => ({
+    ...table, key: ofShrinking ? 'what shrinks' : 'what grows', rows: table.rows.filter((row) => shrinks(row, table) === ofShrinking),
+  })).filter(({ rows }) => rows.length > 0);
+  const [grown, shrunk] = [part(false), part(true)];
+  const shrinking = shrunk.reduce((sum, { rows }) => sum + rows.length, 0);
+  const isAll = line === ctx.state.q || shrinking === 0;
+  const leftOut = `${shrinking} ${shrinking === 1 ? `${what} that shrinks is` : `${what}s that shrink are`} left out: \`${line}\``;
+  const notes = [...(grown.length > 0 ? [] : ['Nothing grows.']), ...answer.notes, ...(isAll ? [] : [leftOut])];
+  const tables = [...grown, ...(isAll ? shrunk : [])].map((table) => (arePaths ? withActions(table) : table));
+  const known = new Set(tables.flatMap(({ columns, rows }) => columns.filter((_, at) => rows.some((row) => hasText(row[at]))).map(({ key }) => key)));
+  return renderAnswer({ ...answer, tables, facts: [], notes }, ctx, {
     line,
     table: {
       caption: arePaths ? 'paths of types from the roots' : 'groups of objects',
-      shows: (column) => forPeople(column) && column.role !== 'place' && column.role !== 'interval',
-      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, lastSeen(row, table, snapshots)),
+      shows: (column) => forPeople(column) && !['place', 'interval'].includes(column.role ?? '') && column.key !== 'example' && known.has(column.key),
+      cell: (row, column, at, table) => growthCell(row, column, at, table, ctx, placeOf(answer, line, row, table, ctx)),
     },
   });
 }
 
-/** @typedef {import('../answer.js').Where} Where */
-
-/** A path that has gone is looked at in the last snapshot that had it. @param {Value[]} row @param {Table} table @param {(number | null)[]} snapshots @returns {Where} */
-function lastSeen(row, table, snapshots) {
-  const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
-  let last = values.length - 1;
-  while (last >= 0 && !values[last]) last -= 1;
-  const snapshot = snapshots[last];
-  return last < 0 || last === values.length - 1 || snapshot === null || snapshot === undefined ? {} : { s: snapshot };
+/** @param {Value} value */
+function hasText(value) {
+  return !isNothing(value) && value.value !== '';
 }
 
-/** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Where} where */
-function growthCell(row, column, at, table, ctx, where) {
+/** A table with a column for what can be asked of each row. @param {Table} table @returns {Table} */
+function withActions(table) {
+  const column = { key: 'do', heading: 'further', unit: 'text', audience: 'people', is_secondary: false };
+  return { ...table, columns: [...table.columns, column], rows: table.rows.map((row) => [...row, { kind: 'text', value: ' ' }]) };
+}
+
+/** @typedef {import('../answer.js').Where} Where */
+
+/** Where a path is looked at, if not in the selected snapshot, and the last snapshot of its series. @typedef {Where & {last: number}} Place */
+
+/**
+ * A path that has gone is looked at in the last snapshot that had it.
+ * @param {Answer} answer @param {string} line @param {Value[]} row @param {Table} table @param {Context} ctx @returns {Place}
+ */
+function placeOf(answer, line, row, table, ctx) {
+  const snapshots = /** @type {number[]} */ (numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? []);
+  const end = words(line).find((word) => word.includes('..'))?.split('..')[1] ?? '';
+  const last = snapshots.at(-1) ?? (/^\d+$/.test(end) ? Number(end) : (ctx.file.snapshots ?? 1) - 1);
+  const values = numbersOf(cellOf(table, row, 'retained_bytes')) ?? [];
+  const at = values.findLastIndex((value) => Boolean(value));
+  return at < 0 || at === values.length - 1 || snapshots[at] === undefined ? { last } : { last, s: snapshots[at] };
+}
+
+/** @param {Value[]} row @param {Column} column @param {number} at @param {Table} table @param {Context} ctx @param {Place} place */
+function growthCell(row, column, at, table, ctx, { last, ...where }) {
   if (column.key === 'shown_path') return typePathNode(table, row, ctx, where);
   if (column.key === 'slope_bytes') {
     const node = /** @type {HTMLElement} */ (cellNode(row[at], column, ctx));
@@ -169,63 +217,37 @@ function growthCell(row, column, at, table, ctx, where) {
     const verdict = cellOf(table, row, 'verdict');
     return h('span', { class: `verdict ${cellOf(table, row, 'grows')?.value === true ? 'yes' : ''}`, title: verdict ? text(verdict, { unit: 'text' }) : null }, text(row[at], column));
   }
-  return column.key === 'do' ? pathActions(row, table, ctx, where) : null;
+  return column.key === 'do' ? pathActions(row, table, ctx, last, where) : null;
 }
 
-/** What can be asked of a path itself; of objects on any path these are the questions about their type.
- *  @param {Value[]} row @param {Table} table @param {Context} ctx @param {Where} where */
-function pathActions(row, table, ctx, where) {
+/** What can be asked of a path itself; what holds objects on any path is a question about their type.
+ *  @param {Value[]} row @param {Table} table @param {Context} ctx @param {number} last @param {Where} where */
+function pathActions(row, table, ctx, last, where) {
   const steps = stepsOf(table, row);
-  const last = steps.at(-1);
-  const objects = last ? objectsOfStep(last) : null;
-  if (objects === null) return h('span');
+  const end = steps.at(-1);
+  const objects = end ? objectsOfStep(end) : null;
   const range = words(ctx.state.q).find((word) => word.includes('..')) ?? (ctx.state.a === null ? '' : `${ctx.state.a}..${ctx.state.b}`);
   const growth = verbOf(ctx.state.q) === 'growth' ? ctx.state.q : `growth ${range}`.trim();
-  const are = `paths ${objects}`;
-  const holders = isAnyPath(steps) ? h('a', { href: ctx.href({ q: are, ...where }), title: `what holds them: ${are}` }, 'holders')
-    : h('button', { type: 'button', class: 'copy', title: 'what holds the objects of its type, or the largest on this path if most are on others', onclick: () => void goToHolders(steps, lastCount(row, table), ctx, where) }, 'holders');
+  const example = cellOf(table, row, 'example')?.value ?? null;
+  const why = 'what holds the largest object on this path';
+  const holders = isAnyPath(steps) ? objects && linkTo({ q: `paths ${objects}`, ...where }, 'what holds them', ctx)
+    : example !== null ? linkTo({ q: `path ${last}:@${example}` }, why, ctx)
+    : end?.roots ? null : h('button', { type: 'button', class: 'copy', title: why, onclick: () => void goToHolders(steps, ctx, where) }, 'holders');
   return h('span', { class: 'row-actions' },
     h('a', { href: ctx.href({ q: growth, path: textOf(steps) }), title: 'what this path retains in each snapshot' }, 'trend'), ' ', holders, ' ',
-    h('button', { type: 'button', class: 'copy', title: 'an assertion that this path does not grow', onclick: () => void copyAssert(steps, lastCount(row, table), ctx, where) }, 'copy assert'));
+    copyButton('copy assert', assertLine(ctx.file, `growth(path ${literal(cellOf(table, row, 'path')?.value ?? textOf(steps))}) <= 0`)));
 }
 
-/** How many objects a path has in the last snapshot that had it. @param {Value[]} row @param {Table} table */
-function lastCount(row, table) {
-  const counts = numbersOf(cellOf(table, row, 'objects')) ?? [];
-  return counts.findLast((count) => Boolean(count)) ?? numberOf(cellOf(table, row, 'last_objects') ?? { kind: 'none' });
+/** @param {{q: string, s?: number}} to @param {string} why @param {Context} ctx */
+function linkTo(to, why, ctx) {
+  return h('a', { href: ctx.href(to), title: visible(`${why}: ${to.q}`) }, 'holders');
 }
 
-/** Goes to what holds the objects of a path: those of their type if most are on it, since these come first then, else the largest. @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where */
-async function goToHolders(steps, count, ctx, { s }) {
-  const snapshot = s ?? ctx.snapshot ?? 0;
-  const are = objectsOfStep(/** @type {Step} */ (steps.at(-1)));
+/** Goes to what holds the largest object on a path whose row names none. @param {Step[]} steps @param {Context} ctx @param {Where} where */
+async function goToHolders(steps, ctx, { s = ctx.snapshot ?? 0 }) {
   try {
-    const all = Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
-    if (count > all / 2) return ctx.go({ q: `paths ${are}`, ...(s === undefined ? {} : { s }) });
-    const [table] = (await ctx.ask(`flame ${steps.map(({ text }) => quoted(text)).join(' ')} --cells 1`, { snapshot })).tables;
-    ctx.go({ q: `path ${snapshot}:@${cellOf(table, table.rows[0], 'example')?.value} 3`, ...(s === undefined ? {} : { s }) });
-  } catch (error) {
-    if (!isAbort(error)) tell(`not answered: ${/** @type {Error} */ (error).message}`);
-  }
-}
-
-/**
- * Copies the assertion about the last step of a path whose objects are all on it: as many as the path has, or a single
- * one, which holds the rest of the path. There may be none: then an assertion would be about other objects, too.
- * @param {Step[]} steps @param {number} count of objects of the path @param {Context} ctx @param {Where} where
- */
-async function copyAssert(steps, count, ctx, { s }) {
-  const snapshot = s ?? ctx.snapshot ?? 0;
-  const isAny = isAnyPath(steps);
-  try {
-    for (const step of steps.toReversed()) {
-      const are = objectsOfStep(step);
-      if (are === null) continue;
-      const all = isAny ? 1 : Number(factOf(await ctx.ask(`count ${are}`, { snapshot }), 'objects'));
-      const line = assertLine(ctx.file.name, `growth(${are}) <= 0`);
-      if (all === 1 || (step === steps.at(-1) && all === count)) return void await copy(line, line);
-    }
-    tell('nothing is copied: objects of each type on this path are on other paths, too');
+    const [table] = (await ctx.ask(`flame ${steps.map(({ text }) => quoted(text)).join(' ')} --cells 1`, { snapshot: s })).tables;
+    ctx.go({ q: `path ${s}:@${cellOf(table, table.rows[0], 'example')?.value}` });
   } catch (error) {
     if (!isAbort(error)) tell(`not answered: ${/** @type {Error} */ (error).message}`);
   }
@@ -250,7 +272,7 @@ function pathNodeOf(answer, ctx, trend) {
   const snapshots = /** @type {number[]} */ (numbersOf(answer.facts.find((fact) => fact.column.key === 'snapshots')?.value ?? null) ?? []);
   const fact = (/** @type {string} */ key, /** @type {string} */ name) => {
     const at = table.columns.findIndex((column) => column.key === key);
-    return at < 0 ? null : h('div', null, h('dt', null, name), h('dd', null, cellNode(row[at], table.columns[at], ctx)));
+    return at < 0 || isNothing(row[at]) ? null : h('div', null, h('dt', null, name), h('dd', null, cellNode(row[at], table.columns[at], ctx)));
   };
   return h('div', null, typePathNode(table, row, ctx), h('dl', { class: 'facts' }, fact('slope_bytes', 'per snapshot'), fact('slope_interval', '95 % interval'), fact('shown_verdict', 'grows')),
     trend.chartOf(snapshots, measures));
@@ -274,6 +296,6 @@ async function askSuspects(section, line, ctx) {
   });
   const suspects = answer ? suspectsOf(answer) : [];
   if (suspects.length > 1) {
-    fill(section.actions, copyButton(`copy assert for all ${suspects.length}`, assertLine(ctx.file.name, `no leaks except ${suspects.map(excused).join(', ')}`)));
+    fill(section.actions, copyButton(`copy assert for all ${suspects.length}`, assertLine(ctx.file, `no leaks except ${suspects.map(excused).join(', ')}`)));
   }
 }

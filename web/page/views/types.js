@@ -3,7 +3,7 @@
 import { fill, h } from '../dom.js';
 import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
 import { grouped, text, visible } from '../value_text.js';
-import { cellOf, csvLink, factOf, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
+import { cellOf, csvLink, factOf, noteNode, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
 import { attributesOf, totalNamed } from '../asked_rows.js';
 import { Section } from '../section.js';
 import { sparkline } from '../picture.js';
@@ -120,7 +120,8 @@ class TypesView {
     const { ctx } = this;
     const totals = answer.tables.slice(0, -1).filter(forPeople);
     fill(this.totals, totals.map((table) => renderTable(table, ctx, { caption: table.key })));
-    fill(this.notes, answer.notes.map((note) => h('li', null, visible(note))), answer.lost ? h('li', { class: 'banner lost' }, visible(answer.lost)) : null);
+    fill(this.notes, answer.notes.map((note) => h('li', null, noteNode(note, answer, ctx, line))),
+      answer.lost ? h('li', { class: 'banner lost' }, visible(answer.lost)) : null);
     const isPart = verbOf(line) === 'top' || answer.cut !== null;
     fill(this.foot, answer.exactness ? h('span', null, visible(answer.exactness)) : null, csvLink(ctx.csv(line)),
       isPart ? h('a', { href: ctx.href({ q: 'histogram by type' }) }, 'all types') : null);
