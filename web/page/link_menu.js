@@ -67,7 +67,7 @@ function itemsOf(state, file) {
   const entry = (/** @type {string} */ label, /** @type {string} */ detail) => [label, h('code', null, visible(detail.slice(0, 300)))];
   const link = (/** @type {string} */ label, /** @type {State} */ to, /** @type {string} */ detail) => h('a', { role: 'menuitem', tabindex: -1, href: format(to), title: visible(detail), onclick: close }, entry(label, detail));
   const further = furtherOf(state.q, file);
-  const shell = shellLine(state, file.name);
+  const shell = shellLine(state, file);
   return [
     ...(further.length > 0 ? further : [{ label: 'open', line: state.q }]).map(({ label, line }) => link(label, changed(state, { q: line }), line)),
     ...setItems(state, link),

@@ -1,12 +1,12 @@
 // Files: those that cannot be read, dumps that are imported, recordings that grow, are replaced, damaged or cut.
 
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { answered, barrow, serve } from '../harness/binary.mjs';
-import { accessible, ask, complete, fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
+import { answered, barrow, lastOf, serve, shell } from '../harness/binary.mjs';
+import { accessible, ask, clipboard, complete, copied, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { BAD, CUT, DAMAGED, DUMP, DUMPS, EMPTY, FOLDER, LEAK, NOTHING, ONE, RAKU, growing, scratch } from '../harness/fixtures.mjs';
 
 /** @type {import('playwright-core').Browser} */
@@ -108,6 +108,23 @@ test('dumps of a folder become a series by a click, in the order of their number
   assert.equal(told.length, 3);
   for (const key of ['objects', 'snapshot']) assert.deepEqual(column(key), told.map((/** @type {any} */ row) => row[key]), key);
   assert.deepEqual(readdirSync(join(folder, 'run')).sort(), ['shop-10.pyheap', 'shop-2.pyheap', 'shop-9.pyheap']);
+  // What is copied runs in a shell, which lists the dumps.
+  const series = join(scratch(one), 'copied');
+  cpSync(folder, series, { recursive: true });
+  await ask(page, 'growth');
+  await complete(page);
+  assert.match(await page.locator('[data-section="growth"]').getByRole('button', { name: 'copy assert' }).first().getAttribute('title') ?? '', /^barrow import run/);
+  await page.locator('.suspect').getByRole('button', { name: 'copy assert' }).first().click();
+  const assertion = await clipboard(page);
+  assert.match(assertion, /^barrow import run\/shop-\*\.pyheap -o shop\.barrow && barrow assert shop\.barrow 'no leaks except/);
+  const judged = shell(assertion, series);
+  assert.equal(judged.code, 1, judged.err);
+  assert.equal(answered(join(series, 'shop.barrow'), 'snapshots').snapshots.length, 3);
+  const lines = [await copied(page, 'shell'), await copied(page, 'serve')];
+  assert.deepEqual(lines, ['barrow', 'barrow serve'].map((verb, at) => `barrow import run/shop-*.pyheap -o shop.barrow && ${verb} shop.barrow ${['-e', '--at'][at]} growth`));
+  rmSync(join(series, 'shop.barrow'));
+  const ran = shell(`${lines[0]} --format json`, series);
+  assert.deepEqual(lastOf(ran.out).snapshots, [0, 1, 2], ran.err);
   // It is there again with its address, without an import.
   await page.reload();
   await settled(page, 'series');
@@ -150,6 +167,29 @@ test('while a series is imported its totals are there, its progress does not pas
   assert.ok(told.some((text) => /^\d+ of 48: /.test(text)), told.slice(0, 5).join(' | '));
   const value = (/** @type {string} */ number, /** @type {string} */ unit) => Number(number.replaceAll(',', '')) * ({ G: 1e9, M: 1e6, k: 1e3 }[unit] ?? 1);
   for (const [text, done, unit, total, ofUnit] of numbers) assert.ok(value(done, unit) <= value(total, ofUnit), text);
+  await leave(page, [409]);
+});
+
+test('a line that is asked during an import is answered after it', async (one) => {
+  const folder = scratch(one);
+  for (let at = 1; at <= 24; at += 1) copyFileSync(join(DUMPS, `shop-${(at % 8) + 1}.pyheap`), join(folder, `shop-${at}.pyheap`));
+  process.env.XDG_CACHE_HOME = join(scratch(one), 'cache');
+  const server = await served([folder], one);
+  const page = await openPage(browser, server);
+  await settled(page, 'files');
+  await ask(page, 'top 4');
+  const waiting = page.locator('[data-banner="waiting"]');
+  assert.equal(await waiting.innerText(), 'top 4 is answered once you choose a file.');
+  await accessible(page, 'a line that waits');
+  await page.locator('.view tbody tr', { hasText: 'shop-*.pyheap' }).getByRole('button', { name: 'open as a series' }).click();
+  await waiting.filter({ hasText: 'top 4 is answered when the import ends.' }).waitFor();
+  await ask(page, 'top 5');
+  await waiting.filter({ hasText: 'top 5 is answered when the import ends.' }).waitFor();
+  await settled(page, 'types');
+  await complete(page);
+  assert.equal(await lineOf(page), 'top 5');
+  await page.locator('#head', { hasText: '24 snapshots' }).waitFor();
+  assert.equal(await page.locator('.view [role=grid]').getAttribute('aria-rowcount'), '6');
   await leave(page, [409]);
 });
 

@@ -66,6 +66,22 @@ test('bad lines say what is wrong and keep the last good view', async () => {
   await leave(page, [400, 403, 414]);
 });
 
+test('an error has the answer before it below the question that it answers', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'count type = "list"' }) });
+  await settled(page, 'answer');
+  await ask(page, 'retained type = "Nope');
+  await settled(page, 'answer', ['error']);
+  const label = page.locator('main .last-good-label');
+  assert.equal(await label.innerText(), 'The last answer, of count type = "list"');
+  const [error, of, facts] = await Promise.all(['main .error', 'main .last-good-label', 'main .facts'].map((what) => page.locator(what).evaluate((one) => one.getBoundingClientRect().top)));
+  assert.ok(error < of && of < facts);
+  await accessible(page, 'an error above another answer');
+  await label.getByRole('link').click();
+  await settled(page, 'answer');
+  assert.equal(await label.count(), 0);
+  await leave(page, [400]);
+});
+
 test('a caret is under the place, as in a shell', async () => {
   const page = await openPage(browser, server, { fragment: fragment({ q: 'find size > 1K and colour = "red"' }) });
   const caret = page.locator('pre.caret');

@@ -61,6 +61,47 @@ test('cells lead to what they are about, and every line of their menus works', a
   await leave(page);
 });
 
+test('what is left out is a link, and the focus stays where further rows begin', async () => {
+  const page = await openPage(browser, server);
+  const { rows: types } = answered(STOREFRONT, 'top 5000');
+  /** @type {[string, RegExp, string, string?][]} a question, its note, where that leads, another file */
+  const notes = [
+    ['find 5 type = "Storefront$Session" by retained', /that match/, 'find type = "Storefront$Session" by retained'],
+    ['top 5', /more rows/, `top ${types.length}`],
+    ['top by count', /more rows/, `top ${types.length} by count`],
+    ['info @8113', /entries @8113/, 'entries 0:@8113', 'jvm.barrow'],
+  ];
+  for (const [q, note, line, f = 'storefront.barrow'] of notes) {
+    await goTo(page, { f, q });
+    await page.waitForFunction((asked) => /** @type {HTMLInputElement} */ (document.getElementById('line')).value === asked, q);
+    await quiet(page);
+    await page.locator('.view:not(.last-good) .notes a').filter({ hasText: note }).click();
+    await page.waitForFunction((asked) => /** @type {HTMLInputElement} */ (document.getElementById('line')).value === asked, line);
+    await quiet(page);
+    assert.equal(await page.locator('main .error').count(), 0, line);
+    assert.equal(await page.locator('.view:not(.last-good) .notes a').filter({ hasText: note }).count(), 0, line);
+  }
+  // A button that shows the last rows is gone afterwards.
+  await goTo(page, { f: 'storefront.barrow', q: 'find 300 all' });
+  await page.locator('.more-rows').press('Enter');
+  assert.ok(await page.locator('.view:not(.last-good) tbody tr').nth(200).locator('a').first().evaluate((one) => one === document.activeElement));
+  // So is one that shows the steps of a path.
+  await goTo(page, { f: 'storefront.barrow', q: 'growth' });
+  await settled(page, 'series');
+  await quiet(page);
+  await page.getByRole('button', { name: /more steps/ }).first().press('Enter');
+  assert.ok(await page.evaluate(() => document.activeElement?.matches('.path .step *')));
+  // Windows of rows: the last one has no button for the next.
+  await goTo(page, { f: 'storefront.barrow', q: 'find all', from: 23000 });
+  await settled(page, 'answer');
+  await quiet(page);
+  await page.getByRole('button', { name: 'further rows' }).press('Enter');
+  await page.waitForFunction(() => location.hash.includes('from=24000'));
+  await quiet(page);
+  assert.ok(await page.evaluate(() => document.activeElement?.matches('.section-body')));
+  await leave(page);
+});
+
 test('from a thread to its stack, and from a frame to what it holds', async () => {
   const page = await openPage(browser, server, { fragment: fragment({ f: 'jvm.barrow', q: 'threads' }) });
   await settled(page, 'answer');

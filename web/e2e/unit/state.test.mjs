@@ -7,6 +7,9 @@ import { assertLine, changeOf, changed, empty, format, nameIs, parse, quoted, se
 
 const HOSTILE = ['', "it's", 'a b', '$(touch x)', '`id`', '"', '\\', '-e', 'a\nb', '*', '~', '!', 'größe', "'", "''"];
 
+/** @param {string} name @param {number | null} dumps */
+const file = (name, dumps = null) => ({ name, dumps });
+
 test('a shell reads a quoted word as it was', () => {
   for (const word of HOSTILE) {
     const read = execFileSync('sh', ['-c', `printf '%s|' ${quoted(word)}`], { encoding: 'utf8' });
@@ -26,9 +29,21 @@ test('what is no address is an empty state, not an error', () => {
 
 test('commands carry exclusions, snapshot and sets in the order in which they are asked', () => {
   const state = { ...empty(), q: "find name = 'x'", s: 3, w: ['type = "C"'], lets: ['$a = size > 1K'] };
-  assert.equal(shellLine(state, 'a b.barrow'), `barrow 'a b.barrow' -e 'without type = "C"' -e 'snapshot 3' -e 'let $a = size > 1K' -e 'find name = '\\''x'\\'''`);
-  assert.equal(serveLine({ ...empty(), q: 'top' }, '-x.barrow'), 'barrow serve ./-x.barrow --at top');
-  assert.equal(assertLine('a.barrow', 'no leaks'), "barrow assert a.barrow 'no leaks'");
+  assert.equal(shellLine(state, file('a b.barrow')), `barrow 'a b.barrow' -e 'without type = "C"' -e 'snapshot 3' -e 'let $a = size > 1K' -e 'find name = '\\''x'\\'''`);
+  assert.equal(serveLine({ ...empty(), q: 'top' }, file('-x.barrow')), 'barrow serve ./-x.barrow --at top');
+  assert.equal(assertLine(file('a*.barrow'), 'no leaks'), "barrow assert 'a*.barrow' 'no leaks'");
+});
+
+test('a shell lists the dumps of a series, which is imported first', () => {
+  const line = (/** @type {string} */ name) => assertLine(file(name, 3), 'no leaks');
+  assert.equal(line('run/shop-*.pyheap'), "barrow import run/shop-*.pyheap -o shop.barrow && barrow assert shop.barrow 'no leaks'");
+  assert.equal(line('a b/x y-*.hprof'), "barrow import 'a b/x y-'*.hprof -o 'x y.barrow' && barrow assert 'x y.barrow' 'no leaks'");
+  assert.match(line('chat/*.heapsnapshot'), /^barrow import chat\/\*\.heapsnapshot -o series\.barrow /);
+  assert.match(line('-e*.hprof'), /^barrow import \.\/-e\*\.hprof -o \.\/-e\.barrow /);
+  for (const word of HOSTILE.filter((one) => one !== '' && one !== '*')) {
+    const listed = execFileSync('sh', ['-c', `barrow() { printf '%s|' "$@"; return 1; }; ${line(`${word}*.none`)}`.replace('barrow import', 'barrow import --') + ' || true'], { encoding: 'utf8' });
+    assert.equal(listed.split('|')[2].replace(/^\.\//, ''), `${word}*.none`);
+  }
 });
 
 test('lines that change the state are no questions', () => {
