@@ -55,7 +55,7 @@ pub use nearest::nearest;
 pub use number::{Amount, AmountUnit, parse_duration, parse_size};
 pub use parse::parse;
 pub use path::{MapKey, PathStep, parse_path, path_text, quoted_name};
-pub use pattern::{Pattern, TextTest, name_pattern};
+pub use pattern::{Beginning, Pattern, TextTest, name_pattern};
 pub use range::Range;
 pub use reader::Reader;
 pub use tree::Node;

@@ -23,6 +23,21 @@ impl TextTest {
     pub fn holds(&self, text: Option<&str>) -> bool {
         text.is_some_and(|text| self.pattern.matches(text)) != self.negated
     }
+
+    /// Whether the comparison holds for a text of which only the beginning is known; `None` if the rest decides.
+    #[must_use]
+    pub fn holds_for(&self, beginning: &Beginning<'_>) -> Option<bool> {
+        self.pattern.matches_beginning(beginning).map(|matches| matches != self.negated)
+    }
+}
+
+/// The beginning of a text whose rest is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beginning<'t> {
+    /// The beginning.
+    pub text: &'t str,
+    /// The least and the greatest number of characters that the whole text may have.
+    pub characters: (u64, u64),
 }
 
 /// A pattern for texts.
@@ -46,6 +61,27 @@ impl Pattern {
             Pattern::Exact(exact) | Pattern::Word(exact) => text == exact,
             Pattern::Regex(regex) => regex.is_match(text),
             Pattern::Length(range) => range.contains(text.chars().count() as u64),
+        }
+    }
+
+    /// Whether a text of which only the beginning is known is equal, or matches; `None` if the rest decides.
+    fn matches_beginning(&self, beginning: &Beginning<'_>) -> Option<bool> {
+        let (least, most) = beginning.characters;
+        match self {
+            Pattern::Exact(exact) | Pattern::Word(exact) => {
+                let may_be_it = || (least..=most).contains(&(exact.chars().count() as u64));
+                (!exact.starts_with(beginning.text) || !may_be_it()).then_some(false)
+            }
+            // What follows a match that ends before the last known character does not matter.
+            Pattern::Regex(regex) => match regex.shortest_match(beginning.text) {
+                Some(end) if end < beginning.text.len() => Some(true),
+                _ => {
+                    let start = literal_start(regex.as_str())?;
+                    let differs = !start.starts_with(beginning.text) && !beginning.text.starts_with(&start);
+                    differs.then_some(false)
+                }
+            },
+            Pattern::Length(range) => range.of_all(least, most),
         }
     }
 
@@ -83,10 +119,33 @@ pub fn name_pattern(text: &str) -> Result<Regex, ExpressionError> {
     compiled(&source).map_err(|message| ExpressionError::new(0, message))
 }
 
-/// Translates a glob pattern into a regular expression: `*` matches any text, `?` any character.
+/// Translates a glob pattern into a regular expression: `*` matches any text, `?` any character. Any end may follow a
+/// `*` at its end.
 fn glob(pattern: &str) -> String {
-    let escaped = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
-    format!("(?s)^{escaped}$")
+    let start = pattern.trim_end_matches('*');
+    let escaped = regex::escape(start).replace(r"\*", ".*").replace(r"\?", ".");
+    let end = if start.len() == pattern.len() { "$" } else { "" };
+    format!("(?s)^{escaped}{end}")
+}
+
+/// The text that every match begins with, at the start of the whole text; `None` if the regular expression does not begin
+/// with `^` and such a text, or has alternatives or flags.
+fn literal_start(source: &str) -> Option<String> {
+    let source = source.strip_prefix("(?s)").unwrap_or(source);
+    let mut rest = source.strip_prefix('^').filter(|rest| !rest.contains('|') && !rest.contains("(?"))?.chars();
+    let mut start = String::new();
+    while let Some(character) = rest.next() {
+        let literal = match character {
+            '\\' => rest.next().filter(char::is_ascii_punctuation),
+            _ => Some(character).filter(|one| !".+*?()[]{}^$".contains(*one)),
+        };
+        let Some(literal) = literal else { break };
+        if rest.as_str().starts_with(['*', '?', '{']) {
+            break;
+        }
+        start.push(literal);
+    }
+    (!start.is_empty()).then_some(start)
 }
 
 #[cfg(test)]
@@ -98,6 +157,49 @@ mod tests {
         let regex = Regex::new(&glob("BOOT*?rray")).unwrap();
         assert!(regex.is_match("BOOTArray"));
         assert!(!regex.is_match("a BOOTArray"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_text_decides_or_does_not() {
+        let of = |pattern: Pattern| {
+            TextTest { pattern, negated: false }.holds_for(&Beginning { text: "abcdef", characters: (10, 20) })
+        };
+        for (exact, expected) in [
+            ("abcdef", Some(false)),
+            ("abcdefghij", None),
+            ("abcdefghijklmnopqrstuvw", Some(false)),
+            ("abcdefg", Some(false)),
+            ("xbcdefghij", Some(false)),
+        ] {
+            assert_eq!(of(Pattern::Exact(exact.to_owned())), expected, "{exact}");
+        }
+        for (regex, expected) in [
+            ("bcd", Some(true)),
+            ("^abc", Some(true)),
+            ("f", None),
+            ("abcdef$", None),
+            ("^ab.*$", None),
+            ("^xb", Some(false)),
+            ("^ax*b", Some(true)),
+            (r"^x\.b", Some(false)),
+            ("^x?q", None),
+            ("^x|q", None),
+            ("(?i)^X", None),
+            ("q", None),
+        ] {
+            assert_eq!(of(Pattern::regex(regex).unwrap()), expected, "{regex}");
+        }
+        for (glob, expected) in
+            [("abc*", Some(true)), ("x*", Some(false)), ("*q*", None), ("ab*f", None), ("*c*", Some(true))]
+        {
+            assert_eq!(of(Pattern::glob(glob).unwrap()), expected, "{glob}");
+        }
+        for (low, high, expected) in
+            [(0, 9, Some(false)), (0, 10, None), (5, 20, Some(true)), (15, 30, None), (21, 30, Some(false))]
+        {
+            assert_eq!(of(Pattern::Length(Range { low, high, negated: false })), expected, "{low}..{high}");
+        }
+        assert_eq!(of(Pattern::Length(Range { low: 0, high: 5, negated: true })), Some(true));
     }
 
     #[test]

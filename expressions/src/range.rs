@@ -35,6 +35,14 @@ impl Range {
         (self.low <= value && value <= self.high) != self.negated
     }
 
+    /// Whether the test holds for a number from `least` to `most`; `None` if that depends on the number.
+    #[must_use]
+    pub fn of_all(self, least: u64, most: u64) -> Option<bool> {
+        let is_within = self.low <= least && most <= self.high;
+        let is_beyond = self.low > self.high || most < self.low || self.high < least;
+        (is_within || is_beyond).then_some(is_within != self.negated)
+    }
+
     /// The same test for numbers of 32 bits, as a single comparison.
     #[inline(always)]
     pub fn contains_narrow(self) -> impl Fn(u32) -> bool {
@@ -69,6 +77,21 @@ mod tests {
             assert!(!holds(found, "<", 0) && !holds(found, ">", u64::MAX));
         }
         assert!(Range::compared("~", 5).is_none());
+    }
+
+    #[test]
+    fn several_numbers_pass_or_fail_together_or_not() {
+        for (low, high) in [(0, 4), (3, 3), (5, 9), (1, 0), (0, u64::MAX)] {
+            for (least, most) in [(0, 0), (0, 3), (3, 3), (3, 6), (5, 9), (7, 30)] {
+                for negated in [false, true] {
+                    let range = Range { low, high, negated };
+                    let mut each = (least..=most).map(|number| range.contains(number));
+                    let first = each.next().unwrap();
+                    let expected = each.all(|other| other == first).then_some(first);
+                    assert_eq!(range.of_all(least, most), expected, "{range:?} {least} {most}");
+                }
+            }
+        }
     }
 
     #[test]
