@@ -127,6 +127,7 @@ pub use questions::off_heap::{Buffers, OffHeap};
 pub use questions::paths::{Path, PathOptions, Step};
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::set_references::{Direction, FieldReferences, ObjectReferences};
+pub use questions::shortened::is_shortened;
 pub use questions::summary::{KindTotals, Source, Summary, by_kind, summary, type_totals, verified_summaries};
 pub use questions::texts::{TextPattern, TextTotals, Texts};
 pub use questions::threads::{ThreadChange, ThreadRoots, Threads};

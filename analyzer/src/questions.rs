@@ -20,6 +20,7 @@ pub(crate) mod paths;
 pub(crate) mod referrers;
 pub(crate) mod retained;
 pub(crate) mod set_references;
+pub(crate) mod shortened;
 pub(crate) mod site_totals;
 pub(crate) mod summary;
 pub(crate) mod texts;

@@ -16,6 +16,7 @@ use crate::file::object::dictionary_place;
 use crate::file::tables::Tables;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::shortened::is_shortened;
 use barrow_expressions::{ExpressionError, name_pattern};
 
 /// A pattern for texts.
@@ -68,19 +69,6 @@ pub struct Texts {
 /// Types and kinds whose objects are texts in any runtime: a text that none of them has was not recorded, and is not empty.
 const TEXT_TYPES: [&str; 5] = ["java.lang.String", "str", "bytes", "VMString", "String"];
 const TEXT_KINDS: [&str; 3] = ["string", "concatenated string", "sliced string"];
-
-/// Importers shorten no text that is shorter, in bytes.
-const LEAST_SHORTENED: usize = 100;
-
-/// Returns whether a text ends with the mark of texts that were shortened: `…`, `… (5000 characters)`, or
-/// `… (123 bytes left out)`.
-fn is_shortened(text: &str) -> bool {
-    let Some((_, end)) = text.rsplit_once('…').filter(|_| text.len() >= LEAST_SHORTENED) else { return false };
-    let length = end
-        .strip_prefix(" (")
-        .and_then(|end| end.strip_suffix(" characters)").or(end.strip_suffix(" bytes left out)")));
-    end.is_empty() || length.is_some_and(|length| length.bytes().all(|digit| digit.is_ascii_digit()))
-}
 
 impl TextTotals {
     /// Shallow and unmanaged sizes together, in bytes.
@@ -171,23 +159,5 @@ fn add<K: std::hash::Hash + Eq>(all: &mut HashMap<K, TextTotals>, key: K, totals
     match all.entry(key) {
         Entry::Occupied(mut known) => known.get_mut().add(&totals),
         Entry::Vacant(new) => drop(new.insert(totals)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shortened_texts_end_with_a_mark() {
-        let long = "x".repeat(1024);
-        let marks = [("…", true), ("… (5000 characters)", true), ("… (123 bytes left out)", true)];
-        for (mark, is_mark) in
-            marks.into_iter().chain([("", false), ("… (a few characters)", false), ("… and more", false)])
-        {
-            assert_eq!(is_shortened(&format!("{long}{mark}")), is_mark, "{mark}");
-            // A text of the program.
-            assert!(!is_shortened(&format!("Loading{mark}")), "{mark}");
-        }
     }
 }

@@ -1,0 +1,80 @@
+//! Texts of which only the beginning was recorded. They end with a mark:
+//!
+//! ```text
+//!   …                          of V8, which does not say how long they are
+//!   … (5000 characters)        of HPROF: units of UTF-16
+//!   ... (5000 characters)      of Python
+//!   … (123 bytes left out)     longer than a recording holds
+//! ```
+
+use barrow_expressions::Beginning;
+
+/// Importers shorten no text that is shorter, in bytes.
+const LEAST_SHORTENED: usize = 100;
+/// Starts the mark.
+const MARK: &str = "…";
+/// Starts the mark of Python.
+const MARK_OF_PYTHON: &str = "...";
+/// The greatest number of bytes of a character.
+const MOST_CHARACTER_BYTES: u64 = 4;
+
+/// What is known of a text that ends with the mark of those that were shortened; `None` of other texts.
+pub(crate) fn beginning(text: &str) -> Option<Beginning<'_>> {
+    if text.len() < LEAST_SHORTENED {
+        return None;
+    }
+    if let Some(known) = text.strip_suffix(MARK) {
+        return Some(Beginning { text: known, characters: (known.chars().count() as u64, u64::MAX) });
+    }
+    let (start, count) = text.strip_suffix(')')?.rsplit_once(" (")?;
+    let (digits, unit) = count.split_once(' ')?;
+    let number: u64 = digits.parse().ok().filter(|_| digits.bytes().all(|digit| digit.is_ascii_digit()))?;
+    let mark = if start.ends_with(MARK) { MARK } else { MARK_OF_PYTHON };
+    let known = start.strip_suffix(mark)?;
+    let characters = known.chars().count() as u64;
+    let (least, most) = match (mark, unit) {
+        (MARK_OF_PYTHON, "characters") => (number, number),
+        // A character beyond U+FFFF is two units. Half of one is written as several characters.
+        (MARK, "characters") if known.contains("\\u") => (characters, u64::MAX),
+        (MARK, "characters") => (number.div_ceil(2), number),
+        (MARK, "bytes left out") => {
+            (characters.saturating_add(number.div_ceil(MOST_CHARACTER_BYTES)), characters.saturating_add(number))
+        }
+        _ => return None,
+    };
+    (characters <= most).then_some(Beginning { text: known, characters: (least.max(characters), most) })
+}
+
+/// Returns whether a text ends with the mark of those that were shortened.
+#[must_use]
+pub fn is_shortened(text: &str) -> bool {
+    beginning(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortened_texts_end_with_a_mark() {
+        let long = "x".repeat(1024);
+        for (mark, characters) in [
+            ("…", Some((1024, u64::MAX))),
+            ("… (5000 characters)", Some((2500, 5000))),
+            ("... (5000 characters)", Some((5000, 5000))),
+            ("… (123 bytes left out)", Some((1055, 1147))),
+            ("... (123 bytes left out)", None),
+            ("...", None),
+            ("... (5 characters)", None),
+            ("", None),
+            ("… (a few characters)", None),
+            ("… and more", None),
+        ] {
+            let text = format!("{long}{mark}");
+            let expected = characters.map(|characters| Beginning { text: &long, characters });
+            assert_eq!(beginning(&text), expected, "{mark}");
+            // A text of the program.
+            assert_eq!(beginning(&format!("Loading{mark}")), None, "{mark}");
+        }
+    }
+}
