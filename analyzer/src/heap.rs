@@ -92,8 +92,6 @@ pub struct Heap {
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
     class_names: Lazy<HashMap<ObjectId, StringId>>,
-    /// The objects that represent a value that was not recorded.
-    pub(crate) unrecorded: Lazy<ObjectSet>,
     /// The number of objects whose fill was asked for.
     pub(crate) fillings_asked: AtomicU64,
     /// The fill of all objects, after questions about many.
@@ -217,7 +215,6 @@ impl Heap {
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
             class_names: Lazy::default(),
-            unrecorded: Lazy::default(),
             besides: Lazy::default(),
             unkept: Mutex::new(None),
         }

@@ -114,7 +114,7 @@ pub use questions::duplicates::{DuplicateGroup, DuplicateGroups, Duplicates};
 pub use questions::entries::{Entries, Entry, EntryKey};
 pub use questions::expression::{ATTRIBUTES, Attribute, AttributeValue, Expression, Names, Quantity, TypeText};
 pub use questions::fields::{FieldPath, Filling, Held, OWN_FIELDS, ObjectField};
-pub use questions::find::{Counted, FoundPage, Page};
+pub use questions::find::{Counted, Doubts, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::frames::{FrameRoots, Frames, Local};
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};

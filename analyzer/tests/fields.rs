@@ -125,6 +125,13 @@ fn text(things: &[Thing], held: Model) -> Option<&'static str> {
     said.text.filter(|_| says_it).map(|text| TEXTS[text])
 }
 
+/// It stands for something that is not known.
+fn is_unread(things: &[Thing], held: Model) -> bool {
+    let Model::Object(target) = held else { return false };
+    let is_known = number(things, held).is_some() || text(things, held).is_some();
+    [3, 5].contains(&things[target].kind) && !is_known
+}
+
 struct Declared {
     types: Vec<TypeId>,
     count: FieldId,
@@ -267,8 +274,8 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
         ("!= null", |_, held| !matches!(held, Model::Null | Model::Unknown | Model::Missing)),
         ("= undefined", |_, held| held == Model::Undefined),
         ("!= undefined", |_, held| !matches!(held, Model::Undefined | Model::Unknown | Model::Missing)),
-        ("= unknown", |_, held| held == Model::Unknown),
-        ("!= unknown", |_, held| !matches!(held, Model::Unknown | Model::Missing)),
+        ("= unknown", |things, held| held == Model::Unknown || is_unread(things, held)),
+        ("!= unknown", |things, held| !matches!(held, Model::Unknown | Model::Missing) && !is_unread(things, held)),
         ("= a", |things, held| text(things, held) == Some("a")),
         ("= \"null\"", |things, held| text(things, held) == Some("null")),
         ("!= a", |things, held| text(things, held).is_some_and(|text| text != "a")),
@@ -289,6 +296,15 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
                     let found: Vec<bool> = ids.iter().map(|&id| found.contains(id)).collect();
                     assert_eq!(found, expected, "{asked} of {things:?}");
                     matches += found.into_iter().filter(|&found| found).count();
+                    let unknown: Vec<bool> = (0..things.len())
+                        .map(|at| match follow(things, at, path) {
+                            Model::Unknown => !test.ends_with("unknown"),
+                            held => is_unread(things, held) && !is_about_nothing,
+                        })
+                        .collect();
+                    if heap.snapshot() == SnapshotId(0) {
+                        check_doubts(heap, &asked, ids, &expected, &unknown);
+                    }
                 }
                 // A number cannot be compared with a text, nor a text with a number.
                 Err(error) => {
@@ -317,6 +333,30 @@ fn check_tests(heap: &Heap, things: &[Thing], ids: &[ObjectId]) -> usize {
     }
     assert!(heap.select(&[], &Expression::parse(".nothing = 1").unwrap(), &Silent).is_err());
     matches
+}
+
+/// What is unknown passes neither the test nor its opposite, and counts only if it decides.
+fn check_doubts(heap: &Heap, asked: &str, ids: &[ObjectId], expected: &[bool], unknown: &[bool]) {
+    let parse = |text: &str| Expression::parse(text).unwrap();
+    let of_set = |set: &ObjectSet| ids.iter().map(|&id| set.contains(id)).collect::<Vec<bool>>();
+    let matching = |text: &str| of_set(&heap.select(&[], &parse(text), &Silent).unwrap().0);
+    let doubtful = |text: &str| of_set(&heap.doubts(&[], &parse(text), &Silent).unwrap().objects);
+    let each = |is: fn(bool, bool) -> bool| -> Vec<bool> {
+        expected.iter().zip(unknown).map(|(&passes, &unknown)| is(passes, unknown)).collect()
+    };
+    assert_eq!(doubtful(asked), unknown, "{asked}");
+    assert_eq!(matching(&format!("not {asked}")), each(|passes, unknown| !passes && !unknown), "not {asked}");
+    assert_eq!(doubtful(&format!("not {asked}")), unknown, "not {asked}");
+    let nothing = vec![false; ids.len()];
+    assert_eq!(doubtful(&format!("type = Nothing and {asked}")), nothing, "{asked}");
+    assert_eq!(doubtful(&format!("size > 0 or {asked}")), nothing, "{asked}");
+    assert_eq!(matching(&format!("size > 0 or {asked}")), vec![true; ids.len()], "{asked}");
+    assert_eq!(doubtful(&format!("size > 0 and {asked}")), unknown, "{asked}");
+    assert_eq!(
+        matching(&format!("not (size > 0 and {asked})")),
+        each(|passes, unknown| !passes && !unknown),
+        "{asked}"
+    );
 }
 
 fn check_columns(heap: &Heap, things: &[Thing], ids: &[ObjectId]) {

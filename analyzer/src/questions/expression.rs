@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A comparison is false, even with `!=`, if the object has no text, or no such number: the distance of an unreachable object, or an
-//! address, serial or site that was not recorded. A site is compared as a text if the value is not a number: as
-//! `function (file:line)`, or with `=` also as `file:line`.
+//! address, serial or site that was not recorded. Of the contents of an object that are not known it is unknown, see
+//! `evaluation`. A site is compared as a text if the value is not a number: as `function (file:line)`, or with `=` also
+//! as `file:line`.
 
 use std::sync::Arc;
 
@@ -19,7 +20,6 @@ use barrow_expressions::{ExpressionError, FieldTest};
 use barrow_format::{KindId, ObjectId, SnapshotId};
 
 use crate::file::tables::Tables;
-use crate::questions::fields::FieldPath;
 
 mod block_objects;
 mod evaluation;
@@ -120,45 +120,11 @@ impl Expression {
         terms::fields(&self.node)
     }
 
-    /// The paths with keys of maps in it, each once.
-    #[must_use]
-    pub fn keyed_paths(&self) -> Vec<&FieldPath> {
-        self.paths(|path, _| path.has_keys())
-    }
-
-    /// The paths in it that lead to what is compared as a number or a time, each once.
-    #[must_use]
-    pub fn measured_paths(&self) -> Vec<&FieldPath> {
-        self.paths(|_, test| matches!(test, FieldTest::Number(_) | FieldTest::Time(..)))
-    }
-
-    /// The paths in it that lead to what is compared with a value, each once.
-    #[must_use]
-    pub fn compared_paths(&self) -> Vec<&FieldPath> {
-        let is_compared = |test: &FieldTest| {
-            matches!(test, FieldTest::Text(_) | FieldTest::Number(_) | FieldTest::Time(..) | FieldTest::Boolean(_))
-        };
-        self.paths(|_, test| is_compared(test))
-    }
-
     /// Returns whether a time without a zone is compared.
     #[must_use]
     pub fn assumes_utc(&self) -> bool {
-        !self.paths(|_, test| matches!(test, FieldTest::Time(test, _) if test.assumes_utc())).is_empty()
-    }
-
-    /// The paths whose tests are wanted, each once.
-    fn paths(&self, is_wanted: impl Fn(&FieldPath, &FieldTest) -> bool) -> Vec<&FieldPath> {
-        let mut paths = Vec::new();
-        for term in self.field_terms() {
-            if let FieldTerm::Field(path, test) = &**term
-                && is_wanted(path, test)
-                && !paths.contains(&path)
-            {
-                paths.push(path);
-            }
-        }
-        paths
+        let assumes_utc = |test: &FieldTest| matches!(test, FieldTest::Time(test, _) if test.assumes_utc());
+        self.field_terms().into_iter().any(|term| matches!(&**term, FieldTerm::Field(_, test) if assumes_utc(test)))
     }
 
     /// The objects that it names as `@123`.

@@ -18,6 +18,7 @@ mod names;
 mod path;
 mod set_fillings;
 mod standing;
+mod tested;
 mod value_predicate;
 
 use std::borrow::Cow;
@@ -40,7 +41,8 @@ pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 pub use path::FieldPath;
-pub(crate) use value_predicate::ValuePredicate;
+pub(crate) use tested::Tested;
+pub(crate) use value_predicate::{TextAnswers, ValuePredicate};
 pub(crate) use value_predicate::{number, shortest};
 
 /// The name of objects that are [`Held::Undefined`].
@@ -283,7 +285,7 @@ impl Heap {
         }
         let column = self.fields_at_once(&[(set, &named)], progress)?.remove(0);
         if !named.is_certain() && column.iter().all(|held| *held == Held::Missing) {
-            self.collect(&named, name, progress, |_| false)?;
+            self.collect(&named, name, progress, |_| Some(false))?;
         }
         Ok(column)
     }

@@ -45,6 +45,17 @@ pub struct Counted {
     pub unmanaged_bytes: u64,
 }
 
+/// The objects of which it is not known whether they match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubts {
+    /// The objects.
+    pub objects: ObjectSet,
+    /// Their totals.
+    pub counted: Counted,
+    /// The attributes and paths that are not known of them, as they are typed, each once.
+    pub about: Vec<String>,
+}
+
 /// The number of blocks in the first batch of a search: a page is often full after one. Each further batch has twice
 /// as many, until the page is full.
 const FIRST_BLOCKS: usize = 2;
@@ -121,6 +132,29 @@ impl Heap {
             total = total.and(counted);
         }
         Ok((selected, total))
+    }
+
+    /// The objects of which it is not known whether they match the expression. They belong to one of `kinds`, or to any
+    /// kind if `kinds` is empty. What an object holds may not have been recorded, or cannot be read, and only the
+    /// beginning of a text may be known.
+    ///
+    /// # Errors
+    /// As for [`Heap::find`].
+    pub fn doubts(&self, kinds: &[KindId], expression: &Expression, progress: &dyn Progress) -> Result<Doubts> {
+        let mut objects = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut counted = Counted::default();
+        if !expression.may_be_unknown() {
+            return Ok(Doubts { objects, counted, about: Vec::new() });
+        }
+        let about = self.with_search(kinds, expression, progress, |search| {
+            search.begin("looking for what is not known", progress);
+            for (set, of_block) in search.map_unknown(&search.places, progress)? {
+                objects.insert_part(&set);
+                counted = counted.and(of_block);
+            }
+            Ok(search.about(expression, &objects))
+        })?;
+        Ok(Doubts { objects, counted, about })
     }
 
     /// Returns whether the set of matching objects is exact. It is not if the expression uses retained sizes and these
@@ -210,7 +244,9 @@ impl Counted {
         }
     }
 
-    fn and(self, other: Counted) -> Counted {
+    /// The totals of other objects as well.
+    #[must_use]
+    pub fn and(self, other: Counted) -> Counted {
         Counted {
             objects: self.objects + other.objects,
             heap_bytes: self.heap_bytes.wrapping_add(other.heap_bytes),
@@ -264,19 +300,58 @@ impl<'a> Search<'a> {
         })
     }
 
+    /// The objects of each block of which it is not known whether they match, with their totals.
+    fn map_unknown(&self, places: &[BlockPlace], progress: &dyn Progress) -> Result<Vec<(PartialSet, Counted)>> {
+        in_parallel(places, self.wanted, progress, |place, workspace| {
+            visit_block(self.heap, place, self.wanted, self.flat.as_ref(), workspace, |block| {
+                let unknown = self.prepared.unknown(block, self.candidates(place, block));
+                let unknown = self.that_exist(block, unknown);
+                let counted = Counted::of(block, &unknown);
+                (unknown, counted)
+            })
+        })
+    }
+
+    /// What is not known of objects of which it is not known whether they match, each once.
+    fn about(&self, expression: &Expression, objects: &ObjectSet) -> Vec<String> {
+        let mut about = Vec::new();
+        let mut rest = objects.clone();
+        for (term, tested) in &self.prepared.columns().fields {
+            let mut common = tested.unknown.clone();
+            common.intersect_with(objects);
+            rest.difference_with(&tested.unknown);
+            let text = term.to_string();
+            if !common.is_empty() && !about.contains(&text) {
+                about.push(text);
+            }
+        }
+        if !rest.is_empty() {
+            about.extend(expression.own_texts().into_iter().map(str::to_owned));
+        }
+        about
+    }
+
     fn select(&self, place: &BlockPlace, block: &BlockObjects<'_>) -> PartialSet {
-        let within = match self.tree.candidates(place) {
+        self.that_exist(block, self.prepared.select(block, self.candidates(place, block)))
+    }
+
+    /// The objects of a block that may match.
+    fn candidates(&self, place: &BlockPlace, block: &BlockObjects<'_>) -> PartialSet {
+        match self.tree.candidates(place) {
             None => block.all(),
             Some(candidates) => {
                 let mut within = block.none();
                 candidates.iter().for_each(|&(object, _)| within.insert(object));
                 within
             }
-        };
-        let matching = self.prepared.select(block, within);
+        }
+    }
+
+    /// The objects that are not excluded.
+    fn that_exist(&self, block: &BlockObjects<'_>, objects: PartialSet) -> PartialSet {
         match self.heap.exclusion() {
-            None => matching,
-            Some(_) => matching.filter(|row| self.heap.has(block.object(row))),
+            None => objects,
+            Some(_) => objects.filter(|row| self.heap.has(block.object(row))),
         }
     }
 }

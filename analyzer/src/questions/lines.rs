@@ -15,6 +15,7 @@ mod template;
 
 use std::collections::BTreeMap;
 
+use barrow_expressions::TextTest;
 use barrow_format::rows::{KindRole, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
@@ -26,7 +27,8 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::{Heap, LineTemplate};
 use crate::progress::Progress;
 use crate::questions::expression::{Attribute, AttributeValue};
-use crate::questions::fields::{FieldPath, Held};
+use crate::questions::fields::{FieldPath, Held, Tested};
+use crate::questions::shortened;
 
 pub use format::days_to_date;
 pub use line::Line;
@@ -251,27 +253,24 @@ impl Heap {
         })
     }
 
-    /// The objects whose line passes, within a set or among all; see [`Heap::each_line`].
-    pub(crate) fn line_matches(
-        &self,
-        within: Option<&ObjectSet>,
-        passes: &dyn Fn(&Line) -> bool,
-        progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
-        let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
-        self.each_line(within, progress, &mut |object, line| {
-            if passes(&line) {
-                matching.insert(object);
-            }
+    /// The objects whose line passes a test, and those of which this is not known; see [`Heap::each_line`].
+    pub(crate) fn line_matches(&self, test: &TextTest, progress: &dyn Progress) -> Result<Tested> {
+        let (mut tested, mut read) = (Tested::none(self), Tested::none(self).passing);
+        self.each_line(None, progress, &mut |object, line| {
+            tested.add(object, shortened::tested(test, &line.text));
+            read.insert(object);
         })?;
-        Ok(matching)
+        tested.unknown.union_with(&self.measurable(None, progress)?);
+        tested.unknown.difference_with(&read);
+        Ok(tested)
     }
 
-    /// The objects of the set that are a number or a time according to their type, whether or not it can be read.
-    pub(crate) fn measurable(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+    /// The objects of the set, or of all, that are a number or a time according to their type, whether or not it can be
+    /// read.
+    pub(crate) fn measurable(&self, set: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
         let tables = self.recording().tables()?;
         let template = |id| Template::parse(tables.type_template(id)?, Origin::Recording).ok();
-        self.objects_of_types(Some(set), |id| template(id).is_some_and(|template| template.measures()), progress)
+        self.objects_of_types(set, |id| template(id).is_some_and(|template| template.measures()), progress)
     }
 
     /// For each object of the set that has a line, the first one with the same line; see [`Heap::each_line`].

@@ -5,7 +5,7 @@
 //!   a number, an object that reads as one ──────────▶ known: it is added
 //!   an object that reads as a date or a time ───────▶ a time: it is compared with others
 //!   no such field, null, an object, a text, NaN ────▶ absent
-//!   not recorded, a number of too many digits ──────▶ unknown: the sum may be another one
+//!   not recorded, a number that cannot be read ─────▶ unknown: the sum may be another one
 //! ```
 //!
 //! **Binary numbers.** A number of 32 bits counts with the value that its bits have, as programs add it: 0.1 as
@@ -289,11 +289,13 @@ impl Heap {
             return Err(AnalyzerError::ReplacedNumbers);
         }
         let column = self.field_column(set, path, progress)?;
+        let lacks_numbers = self.recording().lacks_numbers()?;
         // By the object that a field holds, the place of the object that has the field.
         let mut places: Vec<(ObjectId, usize)> = Vec::new();
         for (at, &held) in column.iter().enumerate() {
             match held {
                 Held::Object(target) => places.push((target, at)),
+                Held::Missing if lacks_numbers => tell(at, FieldNumber::Unknown),
                 held => tell(at, FieldNumber::of(held)),
             }
         }
@@ -310,8 +312,8 @@ impl Heap {
             }
         };
         let targets = self.set_of(&targets);
-        let measurable = self.measurable(&targets, progress)?;
-        let mut without_line = |target: ObjectId| match measurable.contains(target) {
+        let unread = self.unread_numbers(&targets, progress)?;
+        let mut without_line = |target: ObjectId| match unread.contains(target) {
             true => FieldNumber::Unknown,
             false => FieldNumber::Absent,
         };

@@ -7,7 +7,7 @@
 //!   … (123 bytes left out)     longer than a recording holds
 //! ```
 
-use barrow_expressions::Beginning;
+use barrow_expressions::{Beginning, TextTest};
 
 /// Importers shorten no text that is shorter, in bytes.
 const LEAST_SHORTENED: usize = 100;
@@ -51,8 +51,18 @@ pub fn is_shortened(text: &str) -> bool {
     beginning(text).is_some()
 }
 
+/// Returns whether a text passes a test; `None` if that depends on what was left out of it.
+pub(crate) fn tested(test: &TextTest, text: &str) -> Option<bool> {
+    match beginning(text) {
+        Some(beginning) => test.holds_for(&beginning),
+        None => Some(test.holds(Some(text))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use barrow_expressions::Pattern;
+
     use super::*;
 
     #[test]
@@ -76,5 +86,14 @@ mod tests {
             // A text of the program.
             assert_eq!(beginning(&format!("Loading{mark}")), None, "{mark}");
         }
+    }
+
+    #[test]
+    fn a_shortened_text_equals_nothing_for_sure() {
+        let shortened = format!("{}… (130 characters)", "x".repeat(100));
+        let equals = |text: String, negated| tested(&TextTest { pattern: Pattern::Exact(text), negated }, &shortened);
+        assert_eq!((equals("x".repeat(130), false), equals("x".repeat(130), true)), (None, None));
+        assert_eq!((equals("x".repeat(131), false), equals("x".repeat(131), true)), (Some(false), Some(true)));
+        assert_eq!((equals("y".repeat(130), false), equals("y".repeat(130), true)), (Some(false), Some(true)));
     }
 }

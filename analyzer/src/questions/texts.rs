@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::file::blocks::{map_blocks, places};
 use crate::file::object::dictionary_place;
 use crate::file::tables::Tables;
+use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::shortened::is_shortened;
@@ -87,6 +88,26 @@ impl TextTotals {
 }
 
 impl Heap {
+    /// The number of objects of a set that are texts of which none was recorded.
+    ///
+    /// # Errors
+    /// As for [`Heap::texts`].
+    pub fn without_text(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<u64> {
+        let tables = self.recording().tables()?;
+        let places = places(self.recording(), &[self.snapshot()])?;
+        progress.begin("reading texts", self.object_count(), "objects");
+        let counts = map_blocks(self.recording(), &places, ColumnSelection::Identity, progress, |_, _, columns| {
+            let is_one = |row: &usize| {
+                let type_id = tables.shape(columns.dictionary[dictionary_place(columns, *row)]).type_id;
+                set.contains(ObjectId(columns.first_object + *row as u32))
+                    && columns.names.get(*row).copied().flatten().is_none()
+                    && holds_text(tables, type_id)
+            };
+            Ok((0..columns.objects()).filter(is_one).count() as u64)
+        })?;
+        Ok(counts.into_iter().sum())
+    }
+
     /// The names and texts of objects, each once, in descending order of bytes; only those that match, if there is a pattern.
     /// Types and frames are excluded, because their names are not data of the program.
     ///
@@ -148,7 +169,7 @@ impl Heap {
 }
 
 /// Returns whether objects of a type are texts.
-fn holds_text(tables: &Tables, id: TypeId) -> bool {
+pub(crate) fn holds_text(tables: &Tables, id: TypeId) -> bool {
     let kind = tables.kind_name(tables.type_kind(id));
     tables.kind_role(tables.type_kind(id)) == KindRole::Object
         && (TEXT_TYPES.contains(&tables.type_name(id)) || TEXT_KINDS.contains(&kind))

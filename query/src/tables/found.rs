@@ -198,29 +198,12 @@ pub(crate) fn with_gaps_of(
     if expression.asks_for_texts() && !has_contents {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
-    for path in expression.keyed_paths() {
-        let objects = heap()?.unknown_under(path, &state.meter())?;
+    if expression.may_be_unknown() {
+        let doubts = heap()?.doubts(&[], expression, &state.meter())?;
+        let (objects, about) = (doubts.counted.objects, doubts.about.join("`, `"));
         if objects > 0 {
             let objects = units::counted(objects, "object");
-            let note = format!("where `{path}` leads from {objects} is not known; only `= unknown` holds there");
-            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
-        }
-    }
-    for path in expression.measured_paths() {
-        let objects = heap()?.unread_under(path, &state.meter())?;
-        if objects > 0 {
-            let objects = units::counted(objects, "object");
-            let note =
-                format!("of {objects} it is not known what number or date `{path}` is: no comparison holds there");
-            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
-        }
-    }
-    // Without contents no text is known, which is told elsewhere.
-    for path in expression.compared_paths().into_iter().filter(|_| has_contents) {
-        let objects = heap()?.unrecorded_under(path, &state.meter())?;
-        if objects > 0 {
-            let objects = units::counted(objects, "object");
-            let note = format!("of {objects} it was not recorded what `{path}` says: no comparison holds there");
+            let note = format!("this leaves out {objects} of which it is not known whether they match: `{about}`");
             answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
         }
     }

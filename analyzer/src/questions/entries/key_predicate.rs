@@ -49,14 +49,15 @@ impl<'h> KeyPredicate<'h> {
             Held::Missing | Held::Unknown => None,
             Held::Null => Some(self.value.is_none()),
             Held::Undefined => Some(false),
-            Held::Value(held) => Some(self.value.as_ref().is_some_and(|value| is_same(value, held))),
+            Held::Value(held) => self.value.as_ref().map_or(Some(false), |value| is_same(value, held)),
             Held::Object(object) if self.objects.contains(object) => Some(true),
             Held::Object(object) => (!self.unknown.contains(object)).then_some(false),
         }
     }
 }
 
-/// Returns whether a value is that of a key. A character is a text here, and no number: a map may have both as keys.
-fn is_same(key: &ValuePredicate<'_>, held: Value) -> bool {
-    key.holds(held) && !(key.is_of_numbers() && matches!(held, Value::Character(_)))
+/// Returns whether a value is that of a key; `None` if that is not known. A character is a text here, and no number: a
+/// map may have both as keys.
+fn is_same(key: &ValuePredicate<'_>, held: Value) -> Option<bool> {
+    if key.is_of_numbers() && matches!(held, Value::Character(_)) { Some(false) } else { key.holds(held) }
 }

@@ -73,6 +73,12 @@ impl Heap {
         Ok(values.collect())
     }
 
+    /// The objects whose types say where their entries are.
+    pub(crate) fn with_entries(&self, progress: &dyn Progress) -> Result<ObjectSet> {
+        let forms = Forms::find(self)?;
+        self.objects_of_types(None, |id| forms.of(id).is_some(), progress)
+    }
+
     /// The objects whose types say where their keys are.
     ///
     /// # Errors

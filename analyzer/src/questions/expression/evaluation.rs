@@ -4,6 +4,15 @@
 //! every type: for most types all objects match, or none. Objects of the other types are evaluated by block, with the
 //! cheap terms of `and` and `or` first. Each term scans one column of the block and yields one bit for each object.
 //! Names of objects are compared once for every string of the recording, and texts of sites once for every site.
+//!
+//! **What is not known.** A term passes, does not pass, or is unknown, and so is the whole, by the logic of Kleene:
+//!
+//! ```text
+//!   not unknown = unknown      unknown and false = false      unknown or true = true      else unknown stays unknown
+//! ```
+//!
+//! Two evaluations tell the three apart. One takes what is unknown for what does not pass, the other for what does;
+//! `not` exchanges them. The second is made only if a term is unknown for any object.
 
 use std::sync::Arc;
 
@@ -18,10 +27,11 @@ use super::terms::{FieldTerm, Node, NumberAttribute, NumberComparison, Property,
 use crate::error::Result;
 use crate::file::recording::Recording;
 use crate::file::sites::Sites;
-use crate::file::strings::StringAnswers;
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
+use crate::questions::fields::{Tested, TextAnswers};
+use crate::questions::texts::holds_text;
 
 /// Columns that are computed from the references of all objects of a snapshot. They are read from many threads, and
 /// only for objects of the snapshot.
@@ -41,8 +51,8 @@ pub(crate) trait DerivedColumns: Sync {
     fn incoming_count(&self, object: ObjectId) -> u64;
     /// Returns whether the object is the target of a root.
     fn is_root(&self, object: ObjectId) -> bool;
-    /// The objects for which a test of a field holds; `None` if the expression has no such test.
-    fn field_set(&self, _term: &Arc<FieldTerm>) -> Option<&ObjectSet> {
+    /// The answer of a test of a field; `None` if the expression has no such test.
+    fn tested(&self, _term: &Arc<FieldTerm>) -> Option<&Tested> {
         None
     }
 }
@@ -140,9 +150,46 @@ pub(crate) struct CompiledExpression<'e, D> {
     columns: &'e D,
 }
 
-impl<D: DerivedColumns> CompiledExpression<'_, D> {
+/// The treatment of what is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    /// It does not pass.
+    Fails,
+    /// It passes.
+    Passes,
+}
+
+impl Unknown {
+    fn exchanged(self) -> Self {
+        match self {
+            Unknown::Fails => Unknown::Passes,
+            Unknown::Passes => Unknown::Fails,
+        }
+    }
+}
+
+impl<'e, D: DerivedColumns> CompiledExpression<'e, D> {
+    /// The columns that the expression needs.
+    pub(crate) fn columns(&self) -> &'e D {
+        self.columns
+    }
+
     /// The objects of `within` that match.
     pub(crate) fn select(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
+        self.select_with(block, within, Unknown::Fails)
+    }
+
+    /// The objects of `within` of which it is not known whether they match.
+    pub(crate) fn unknown(&self, block: &BlockObjects<'_>, within: PartialSet) -> PartialSet {
+        if !self.step.may_be_unknown(self.columns) {
+            return block.none();
+        }
+        let mut unknown = self.select_with(block, within.clone(), Unknown::Passes);
+        unknown.difference_with(&self.select(block, within));
+        unknown
+    }
+
+    fn select_with(&self, block: &BlockObjects<'_>, within: PartialSet, unknown: Unknown) -> PartialSet {
         let answers = block.by_place(&self.by_type);
         let mut matching = match answers.contains(&Some(true)) {
             true => of_answer(Some(true), &answers, block, &within),
@@ -150,7 +197,7 @@ impl<D: DerivedColumns> CompiledExpression<'_, D> {
         };
         if answers.contains(&None) {
             let open = of_answer(None, &answers, block, &within);
-            matching.union_with(&self.step.select(block, &open, self.columns));
+            matching.union_with(&self.step.select(block, &open, (self.columns, unknown)));
         }
         matching
     }
@@ -178,8 +225,8 @@ enum Step<'e> {
     Types(Vec<bool>),
     /// The answer for each string that may be the name of an object, and for each type for objects without a name.
     Names {
-        by_string: StringAnswers<'e>,
-        by_type: Vec<bool>,
+        by_string: TextAnswers<'e>,
+        by_type: Vec<Option<bool>>,
     },
     /// The answer for each site in the table of sites, by id; and for all other objects.
     Sites {
@@ -215,15 +262,17 @@ impl<'e> Step<'e> {
                 comparison.of_site_texts(texts)
             }
             Term::Text(comparison) => {
-                let by_type = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
+                let by_type: Vec<bool> = type_ids(tables).map(|id| comparison.holds(tables, id)).collect();
                 match comparison.attribute {
                     TextAttribute::Name => {
-                        let by_string = tables.string_answers(|text| comparison.test.holds(Some(text)));
-                        Step::Names { by_string, by_type }
+                        let by_string = TextAnswers::new(tables, &comparison.test);
+                        Step::Names { by_string, by_type: by_type.into_iter().map(Some).collect() }
                     }
                     TextAttribute::Text => {
-                        let by_string = tables.string_answers(|text| comparison.test.holds(Some(text)));
-                        let without_text = vec![false; by_type.len()];
+                        let by_string = TextAnswers::new(tables, &comparison.test);
+                        // A text that was not recorded is unknown.
+                        let of_type = |id| (!holds_text(tables, id)).then_some(false);
+                        let without_text = type_ids(tables).map(of_type).collect();
                         Step::All(vec![Step::Types(by_type), Step::Names { by_string, by_type: without_text }])
                     }
                     _ => Step::Types(by_type),
@@ -282,31 +331,52 @@ impl<'e> Step<'e> {
         if answers.any(|answer| answer == Some(deciding)) { Some(deciding) } else { (!is_open).then_some(!deciding) }
     }
 
+    /// Returns whether it may be unknown of an object whether it matches.
+    fn may_be_unknown(&self, columns: &impl DerivedColumns) -> bool {
+        match self {
+            Step::Any(steps) | Step::All(steps) => steps.iter().any(|step| step.may_be_unknown(columns)),
+            Step::Not(step) => step.may_be_unknown(columns),
+            Step::Names { .. } => true,
+            Step::Field(field) => columns.tested(field).is_some_and(|tested| !tested.unknown.is_empty()),
+            _ => false,
+        }
+    }
+
     /// The objects of `within` that match.
-    fn select(&self, block: &BlockObjects<'_>, within: &PartialSet, derived: &impl DerivedColumns) -> PartialSet {
+    fn select<D: DerivedColumns>(
+        &self,
+        block: &BlockObjects<'_>,
+        within: &PartialSet,
+        (derived, unknown): (&D, Unknown),
+    ) -> PartialSet {
+        let passes = |answer: Option<bool>| answer.unwrap_or(unknown == Unknown::Passes);
         match self {
             Step::Any(steps) => {
                 let (mut found, mut rest) = (block.none(), within.clone());
                 for step in steps {
-                    let more = step.select(block, &rest, derived);
+                    let more = step.select(block, &rest, (derived, unknown));
                     rest.difference_with(&more);
                     found.union_with(&more);
                 }
                 found
             }
-            Step::All(steps) => steps.iter().fold(within.clone(), |rest, step| step.select(block, &rest, derived)),
+            Step::All(steps) => {
+                steps.iter().fold(within.clone(), |rest, step| step.select(block, &rest, (derived, unknown)))
+            }
             Step::Not(step) => {
                 let mut rest = within.clone();
-                rest.difference_with(&step.select(block, within, derived));
+                rest.difference_with(&step.select(block, within, (derived, unknown.exchanged())));
                 rest
             }
             Step::Types(answers) => {
                 let of_place = block.by_place(answers);
                 within.filter_by(block.places, |place| of_place[place as usize])
             }
-            Step::Names { by_string, by_type } => within.filter(|row| match block.name(row) {
-                Some(name) => by_string.get(name),
-                None => by_type[block.type_of(row).index()],
+            Step::Names { by_string, by_type } => within.filter(|row| {
+                passes(match block.name(row) {
+                    Some(name) => by_string.passes(name),
+                    None => by_type[block.type_of(row).index()],
+                })
             }),
             Step::Sites { by_site, otherwise } => within.filter(|row| {
                 let known = block.site(row).and_then(|site| by_site.get(site.index()));
@@ -334,8 +404,12 @@ impl<'e> Step<'e> {
                 }
             }
             Step::Member(set) => within.filter(|row| set.contains(block.object(row))),
-            Step::Field(field) => match derived.field_set(field) {
-                Some(set) => within.filter(|row| set.contains(block.object(row))),
+            Step::Field(field) => match derived.tested(field) {
+                Some(tested) if unknown == Unknown::Passes => within.filter(|row| {
+                    let object = block.object(row);
+                    tested.passing.contains(object) || tested.unknown.contains(object)
+                }),
+                Some(tested) => within.filter(|row| tested.passing.contains(block.object(row))),
                 None => block.none(),
             },
             Step::Object(id) => within.filter(|row| block.object(row) == *id),

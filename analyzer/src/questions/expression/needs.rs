@@ -70,6 +70,22 @@ impl Expression {
         any(&self.node, &|term| matches!(term, Term::Text(text) if matches!(text.attribute, TextAttribute::Text)))
     }
 
+    /// Returns whether it may be unknown of an object whether it matches.
+    #[must_use]
+    pub fn may_be_unknown(&self) -> bool {
+        any(&self.node, &|term| matches!(term, Term::Field(_))) || !self.own_texts().is_empty()
+    }
+
+    /// The attributes in it that compare the text of each object itself.
+    pub(crate) fn own_texts(&self) -> Vec<&'static str> {
+        let compares = |wanted: fn(&TextAttribute) -> bool| {
+            any(&self.node, &|term| matches!(term, Term::Text(text) if wanted(&text.attribute)))
+        };
+        let texts = compares(|attribute| matches!(attribute, TextAttribute::Text)).then_some("text");
+        let names = compares(|attribute| matches!(attribute, TextAttribute::Name)).then_some("name");
+        texts.into_iter().chain(names).collect()
+    }
+
     /// Returns whether the expression compares unmanaged sizes.
     pub(crate) fn asks_for_unmanaged(&self) -> bool {
         let is_unmanaged = |term: &Term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Unmanaged);

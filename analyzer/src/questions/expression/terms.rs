@@ -1,5 +1,6 @@
 //! The terms of expressions about objects, and the table of attributes and properties.
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest};
@@ -32,6 +33,18 @@ pub(crate) enum FieldTerm {
     Measure(Measure, NumberTest),
     /// A test of their line.
     Line(TextTest),
+}
+
+/// What is tested, as it is typed.
+impl Display for FieldTerm {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldTerm::Field(path, _) => path.fmt(f),
+            FieldTerm::Measure(Measure::Elements, _) => f.write_str("elements"),
+            FieldTerm::Measure(Measure::Fill, _) => f.write_str("fill"),
+            FieldTerm::Line(_) => f.write_str("line"),
+        }
+    }
 }
 
 /// The tests of fields, from left to right.

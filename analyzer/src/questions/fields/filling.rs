@@ -16,7 +16,7 @@ use barrow_expressions::{Number, NumberTest};
 use barrow_format::rows::Value;
 use barrow_format::{ObjectId, TypeId};
 
-use super::{FieldPath, Held};
+use super::{FieldPath, Held, Tested};
 use crate::error::{AnalyzerError, Result};
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
@@ -262,7 +262,7 @@ impl Heap {
         Ok(count.of(&self.paths_at_once(&asked, progress)?.concat()))
     }
 
-    /// The objects whose filling passes a test. An unknown filling passes none.
+    /// The objects whose filling passes a test, and those whose filling is not known.
     ///
     /// # Errors
     /// As for [`Heap::filled`].
@@ -271,8 +271,8 @@ impl Heap {
         measure: Measure,
         test: &NumberTest,
         progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
-        let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
+    ) -> Result<Tested> {
+        let mut tested = Tested::none(self);
         let filled = self.filled(
             None,
             |places| measure == Measure::Elements || places.slots.is_some() && !places.is_array(),
@@ -284,12 +284,12 @@ impl Heap {
                     Measure::Elements => filling.elements.map(|elements| Number::Whole(elements.into())),
                     Measure::Fill => filling.share().map(Number::Real),
                 };
-                if number.is_some_and(|number| test.holds(&number)) {
-                    matching.insert(object);
-                }
+                let has_none = measure == Measure::Fill && filling.slots == Some(0);
+                let without = has_none.then_some(false);
+                tested.add(object, number.map_or(without, |number| Some(test.holds(&number))));
             }
         }
-        Ok(matching)
+        Ok(tested)
     }
 }
 

@@ -10,8 +10,8 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
-use super::value_predicate::{HeldTest, Nulls, absence_holds, is_of_absence};
-use super::{FieldPath, Held, UNDEFINED};
+use super::value_predicate::{HeldTest, Nulls, compares_objects, is_of_absence, nothing_holds};
+use super::{FieldPath, Held, Tested, UNDEFINED};
 use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
@@ -22,20 +22,14 @@ use crate::progress::Progress;
 use crate::questions::lines::Line;
 
 impl Heap {
-    /// The objects for which the field at the end of a path passes a test. An unknown or missing value passes only the test
-    /// for that.
+    /// The objects for which the field at the end of a path passes a test, and those for which this is not known.
     ///
     /// Time: for each name of the path a pass over all objects, and one over those that fields refer to.
     ///
     /// # Errors
     /// [`AnalyzerError::NoField`], [`AnalyzerError::OtherValues`], [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
-    pub(crate) fn field_matches(
-        &self,
-        path: &FieldPath,
-        test: &FieldTest,
-        progress: &dyn Progress,
-    ) -> Result<ObjectSet> {
+    pub(crate) fn field_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
         let found = match path.has_keys() {
             true => self.keyed_matches(path, test, progress),
             false => self.named_matches(path, test, progress),
@@ -44,91 +38,44 @@ impl Heap {
     }
 
     /// The objects for which what a path with keys leads to passes a test.
-    fn keyed_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
+    fn keyed_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
         self.require_numbers(test)?;
+        let begins_with_key = path.name_at(0).is_none();
         let starts = match test {
-            // Only maps have values, but of other objects it may be unknown whether they are maps.
-            FieldTest::Unknown { .. } if path.name_at(0).is_none() => {
-                let all = (0..self.object_count() as u32).map(ObjectId);
-                ObjectSet::from_sorted(self.snapshot(), self.object_count(), all)
-            }
+            FieldTest::Unknown { .. } if begins_with_key => self.all_objects(),
             _ => self.starts(path, progress)?,
         };
         let column = self.path_column(&starts, path, progress)?;
         let nulls = self.nulls(progress)?;
         let referred = self.set_of(&Held::objects(&column));
-        let test = HeldTest::new(self, test, &nulls, Some(&referred), progress)?;
-        let passing = starts.iter().zip(column).filter(|(_, held)| test.holds(*held)).map(|(object, _)| object);
-        Ok(ObjectSet::from_sorted(self.snapshot(), self.object_count(), passing))
+        let held_test = HeldTest::new(self, test, &nulls, Some(&referred), progress)?;
+        let mut tested = Tested::none(self);
+        starts.iter().zip(column).for_each(|(object, held)| tested.add(object, held_test.holds(held)));
+        if begins_with_key && !matches!(test, FieldTest::Unknown { .. }) {
+            tested.unknown.union_with(&self.perhaps_maps(&nulls, progress)?);
+        }
+        Ok(tested)
+    }
+
+    /// The objects of which it is not known whether they are maps: all but those whose type says where their entries
+    /// are, texts, numbers and null.
+    fn perhaps_maps(&self, nulls: &Nulls, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut perhaps = self.all_objects();
+        perhaps.difference_with(&self.with_entries(progress)?);
+        perhaps.difference_with(&self.standing_for(|_| Some(true), progress)?.passing);
+        [&nulls.null, &nulls.undefined].into_iter().for_each(|set| perhaps.difference_with(set));
+        Ok(perhaps)
     }
 
     /// The objects from which a path with keys may lead to something: those with the first field, or all maps.
     fn starts(&self, path: &FieldPath, progress: &dyn Progress) -> Result<ObjectSet> {
         let Some(name) = path.name_at(0) else { return self.maps(progress) };
         let field = NamedField::find(self.recording(), name)?;
-        self.collect(&field, name, progress, |held| held != Held::Missing)
-    }
-
-    /// The number of objects from which it is not known where a path with keys leads.
-    ///
-    /// # Errors
-    /// As for [`Heap::select`].
-    pub fn unknown_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
-        let column = self.path_column(&self.starts(path, progress)?, path, progress);
-        let column = column.map_err(|error| path.place(error))?;
-        Ok(column.iter().filter(|held| **held == Held::Unknown).count() as u64)
-    }
-
-    /// The number of objects from which a path leads to a number or a time that cannot be read, such as one of too many
-    /// digits.
-    ///
-    /// Time: that of following the path, and of [`Heap::lines`] for such objects.
-    ///
-    /// # Errors
-    /// As for [`Heap::select`].
-    pub fn unread_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
-        let column = self.path_column(&self.starts(path, progress)?, path, progress);
-        let column = column.map_err(|error| path.place(error))?;
-        let measurable = self.measurable(&self.set_of(&Held::objects(&column)), progress)?;
-        if measurable.is_empty() {
-            return Ok(0);
-        }
-        let mut read = ObjectSet::new(self.snapshot(), self.object_count());
-        self.each_line(Some(&measurable), progress, &mut |object, line| {
-            if line.number().is_some() || line.time().is_some() {
-                read.insert(object);
-            }
-        })?;
-        let is_unread = |target| measurable.contains(target) && !read.contains(target);
-        Ok(column.iter().filter(|held| held.object().is_some_and(is_unread)).count() as u64)
-    }
-
-    /// The number of objects from which a path leads to a text or a value that was not recorded, such as a string that is
-    /// a part of another one in V8.
-    ///
-    /// Time: that of following the path, if it ends with a reference, and once a pass over all objects.
-    ///
-    /// # Errors
-    /// As for [`Heap::select`].
-    pub fn unrecorded_under(&self, path: &FieldPath, progress: &dyn Progress) -> Result<u64> {
-        if let Some(name) = path.steps().len().checked_sub(1).and_then(|last| path.name_at(last))
-            && !NamedField::find(self.recording(), name)?.may_refer()
-        {
-            return Ok(0);
-        }
-        let unknown = self.unrecorded.get_or_compute(|| Ok(self.standing_for(|_| false, progress)?.unknown))?;
-        if unknown.is_empty() {
-            return Ok(0);
-        }
-        let column = self.path_column(&self.starts(path, progress)?, path, progress);
-        let column = column.map_err(|error| path.place(error))?;
-        let nulls = self.nulls(progress)?;
-        let is_unknown = |target: ObjectId| unknown.contains(target) && nulls.held(target).is_none();
-        Ok(column.iter().filter(|held| held.object().is_some_and(is_unknown)).count() as u64)
+        Ok(self.collect(&field, name, progress, |held| Some(held != Held::Missing))?.passing)
     }
 
     /// The objects for which the field at the end of a path without keys passes a test.
-    fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<ObjectSet> {
+    fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
         let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
         let last = names.pop().unwrap_or_default();
         // As a text, the name of `None` would pass.
@@ -140,15 +87,16 @@ impl Heap {
             }
         };
         let mut matching = self.passing(last, test, &nulls, progress)?;
-        let is_doubtful = matching.is_empty() && !is_of_absence(test);
+        let is_doubtful =
+            [&matching.passing, &matching.unknown].iter().all(|set| set.is_empty()) && !is_of_absence(test);
         for name in names.into_iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
             // What is null, undefined or unknown on the way is so at the end of the path.
             matching = self.collect(&field, name, progress, |held| {
                 match held.object().and_then(|target| nulls.held(target)).unwrap_or(held) {
-                    Held::Object(target) => matching.contains(target),
-                    Held::Missing | Held::Value(_) => false,
-                    held => absence_holds(test, held),
+                    Held::Object(target) => matching.passes(target),
+                    Held::Missing | Held::Value(_) => Some(false),
+                    held => nothing_holds(test, held),
                 }
             })?;
         }
@@ -195,7 +143,7 @@ impl Heap {
     }
 
     /// The objects for which the field of this name passes a test.
-    fn passing(&self, name: &str, test: &FieldTest, nulls: &Nulls, progress: &dyn Progress) -> Result<ObjectSet> {
+    fn passing(&self, name: &str, test: &FieldTest, nulls: &Nulls, progress: &dyn Progress) -> Result<Tested> {
         let field = NamedField::find(self.recording(), name)?;
         // Without contents, a null cannot be told from an unknown value.
         let asks_what_is_not_there = matches!(
@@ -210,14 +158,18 @@ impl Heap {
             return Err(AnalyzerError::OtherValues { name: name.to_owned(), held: described(kinds.into_iter()) });
         }
         self.require_numbers(test)?;
-        let referred = match field.may_refer() && !is_of_absence(test) {
+        let referred = match field.may_refer() && compares_objects(test) {
             true => Some(self.referred(&field, name, progress)?),
             false => None,
         };
         let held_test = HeldTest::new(self, test, nulls, referred.as_ref(), progress)?;
         let found = self.collect(&field, name, progress, |held| held_test.holds(held))?;
         // Without contents, references to texts and numbers are known, but not their values.
-        if held_test.compares_objects() && found.is_empty() && !self.recording().has_contents()? {
+        if held_test.compares_objects()
+            && !is_of_absence(test)
+            && found.passing.is_empty()
+            && !self.recording().has_contents()?
+        {
             return Err(no_field(self.recording(), name)?);
         }
         Ok(found)
@@ -255,18 +207,17 @@ impl Heap {
         })?;
         let mut kinds = Vec::new();
         for kind in [Kind::Texts, Kind::Numbers, Kind::Truths, Kind::Times] {
-            let mut set = self.standing_for(|value| Kind::of_value(value) == kind, progress)?.passing;
+            let mut set = self.standing_for(|value| Some(Kind::of_value(value) == kind), progress)?.passing;
             if let Some(lines) = lines.get(&kind) {
                 set.union_with(lines);
             }
-            let found =
-                self.collect(&field, name, progress, |held| held.object().is_some_and(|object| set.contains(object)))?;
-            if !found.is_empty() {
+            let is_in_set = |held: Held| Some(held.object().is_some_and(|object| set.contains(object)));
+            if !self.collect(&field, name, progress, is_in_set)?.passing.is_empty() {
                 kinds.push(kind);
             }
         }
         if kinds.iter().any(|kind| kind.is_comparable(test))
-            || self.collect(&field, name, progress, |held| held.object().is_some())?.is_empty()
+            || self.collect(&field, name, progress, |held| Some(held.object().is_some()))?.passing.is_empty()
         {
             return Ok(());
         }
@@ -286,12 +237,12 @@ impl Heap {
                 // Relaxed: read after the threads have ended.
                 words[target.index() / BITS].fetch_or(1 << (target.index() % BITS), Ordering::Relaxed);
             }
-            false
+            Some(false)
         })?;
         Ok(referred)
     }
 
-    /// The objects for which the value of the field of this name passes.
+    /// The objects for which the value of the field of this name passes, and those for which this is not known.
     ///
     /// # Errors
     /// [`AnalyzerError::NoField`] if no object has the field.
@@ -300,8 +251,8 @@ impl Heap {
         field: &NamedField<'_>,
         name: &str,
         progress: &dyn Progress,
-        passes: impl Fn(Held) -> bool + Sync,
-    ) -> Result<ObjectSet> {
+        passes: impl Fn(Held) -> Option<bool> + Sync,
+    ) -> Result<Tested> {
         let (recording, tables) = (self.recording(), self.recording().tables()?);
         let places = places(recording, &[self.snapshot()])?;
         let is_met = AtomicBool::new(field.is_certain());
@@ -317,8 +268,11 @@ impl Heap {
                     // A continuation adds references to its object and nothing else.
                     let is_reference = matches!(held, Held::Object(_));
                     is_met_here |= held != Held::Missing;
-                    if (is_reference || !is_continuation) && passes(held) {
-                        found.push(object);
+                    if is_reference || !is_continuation {
+                        let passes = passes(held);
+                        if passes != Some(false) {
+                            found.push((object, passes));
+                        }
                     }
                 },
             );
@@ -330,11 +284,9 @@ impl Heap {
         if !is_met.into_inner() {
             return Err(no_field(recording, name)?);
         }
-        let mut matching = ObjectSet::new(self.snapshot(), self.object_count());
-        parts.into_iter().flatten().for_each(|object| {
-            matching.insert(object);
-        });
-        Ok(matching)
+        let mut tested = Tested::none(self);
+        parts.into_iter().flatten().for_each(|(object, passes)| tested.add(object, passes));
+        Ok(tested.settled())
     }
 }
 

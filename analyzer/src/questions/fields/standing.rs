@@ -12,13 +12,14 @@ use barrow_format::rows::{Encoding, KindRole, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
 
-use super::Held;
+use super::{Held, Tested, ValuePredicate};
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
+use crate::questions::texts::holds_text;
 
 /// The attribute of a type with the name of the field that holds the value of its objects.
 const VALUE_OF: &str = "value of";
@@ -28,10 +29,17 @@ const NAMED_BY: &str = "named by";
 /// The attribute of a type of strings, which have their text as their name.
 const TEXT_OF: &str = "text of";
 
-/// The objects that represent a value that passes a test, and those that represent one which is not known.
-pub(crate) struct Standing {
-    pub(crate) passing: ObjectSet,
-    pub(crate) unknown: ObjectSet,
+/// Types and kinds whose objects are numbers in any runtime: where no value is recorded, it is not known.
+const NUMBER_TYPES: [&str; 8] =
+    ["int", "float", "decimal.Decimal", "fractions.Fraction", "Integer", "Float", "Rational", "BigDecimal"];
+const NUMBER_KINDS: [&str; 2] = ["number", "bigint"];
+
+/// Returns whether objects of a type are numbers.
+fn holds_number(tables: &Tables, id: TypeId) -> bool {
+    let kind = tables.type_kind(id);
+    tables.kind_role(kind) == KindRole::Object
+        && (NUMBER_KINDS.contains(&tables.kind_name(kind))
+            || tables.type_and_bases(id).any(|id| NUMBER_TYPES.contains(&tables.type_name(id))))
 }
 
 /// The types whose objects represent values.
@@ -43,7 +51,7 @@ pub(super) struct ValueTypes<'r> {
     names: HashMap<TypeId, &'r str>,
     /// The types of which some objects represent the absence of a value.
     nulls: HashSet<TypeId>,
-    /// The types of strings, and those whose objects have their value in a field.
+    /// The types of texts and numbers, and those whose objects have their value in a field.
     always: HashSet<TypeId>,
 }
 
@@ -69,8 +77,13 @@ impl<'r> ValueTypes<'r> {
                 nulls.insert(id);
             }
         }
-        let has_value = |id: &TypeId| [VALUE_OF, TEXT_OF].iter().any(|key| tables.type_attribute(*id, key).is_some());
-        let always = (0..tables.type_count() as u32).map(TypeId).filter(has_value).collect();
+        let has_value = |id: TypeId| [VALUE_OF, TEXT_OF].iter().any(|key| tables.type_attribute(id, key).is_some());
+        let is_always = |&id: &TypeId| {
+            let is_called = names.contains_key(&id);
+            let mut chain = tables.type_and_bases(id).take(if is_called { 1 } else { usize::MAX });
+            chain.any(has_value) || holds_text(tables, id) || !is_called && holds_number(tables, id)
+        };
+        let always = (0..tables.type_count() as u32).map(TypeId).filter(is_always).collect();
         Ok(ValueTypes { tables, values, names, nulls, always })
     }
 
@@ -185,12 +198,12 @@ impl Heap {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// The objects that represent a value that passes a test, and those that represent one which is not known.
+    /// The objects that represent a value that passes a test, and those of which this is not known.
     pub(crate) fn standing_for(
         &self,
-        passes: impl Fn(Value) -> bool + Sync,
+        passes: impl Fn(Value) -> Option<bool> + Sync,
         progress: &dyn Progress,
-    ) -> Result<Standing> {
+    ) -> Result<Tested> {
         let standing = ValueTypes::find(self)?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
@@ -201,30 +214,94 @@ impl Heap {
             for row in 0..columns.objects() {
                 let (fields, codes) = values.next().unwrap_or_default();
                 let object = ObjectId(columns.first_object + row as u32);
-                match standing.own(columns, row, fields, codes) {
-                    Some(value) if passes(value) => found.push((object, true)),
-                    None if standing.always.contains(&standing.type_of(columns, row)) => found.push((object, false)),
-                    _ => {}
+                let passes = match standing.own(columns, row, fields, codes) {
+                    Some(value) => passes(value),
+                    None => (!standing.always.contains(&standing.type_of(columns, row))).then_some(false),
+                };
+                if passes != Some(false) {
+                    found.push((object, passes));
                 }
             }
             Ok(found)
         })?;
-        let none = ObjectSet::new(self.snapshot(), self.object_count());
-        let mut found = Standing { passing: none.clone(), unknown: none };
-        for (object, passes) in parts.into_iter().flatten() {
-            let set = if passes { &mut found.passing } else { &mut found.unknown };
-            set.insert(object);
-        }
+        let mut found = Tested::none(self);
+        parts.into_iter().flatten().for_each(|(object, passes)| found.add(object, passes));
         let named = self.objects_of_types(None, |type_id| standing.names.contains_key(&type_id), progress)?;
         if !named.is_empty() {
             for (object, held) in named.iter().zip(self.stand_for(&named, progress)?) {
                 match held {
-                    Held::Value(value) if passes(value) => found.passing.insert(object),
-                    Held::Missing => found.unknown.insert(object),
-                    _ => false,
-                };
+                    Held::Value(value) => found.add(object, passes(value)),
+                    Held::Missing => found.add(object, None),
+                    _ => {}
+                }
             }
         }
-        Ok(found)
+        Ok(found.settled())
+    }
+
+    /// The objects of a set that are numbers, dates or times which cannot be read. None of them represents a value.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn unread_numbers(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let (standing, tables) = (ValueTypes::find(self)?, self.recording().tables()?);
+        let is_number = |id| standing.always.contains(&id) && !holds_text(tables, id);
+        let mut unread = self.objects_of_types(Some(set), is_number, progress)?;
+        unread.union_with(&self.measurable(Some(set), progress)?);
+        Ok(unread)
+    }
+
+    /// The objects that fields hold of which it is not known what they say: texts and numbers that were not recorded or
+    /// cannot be read.
+    ///
+    /// Time: passes over the types of these objects, and [`Heap::lines`] of those that have a template.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub fn unread(&self, held: &[Held], progress: &dyn Progress) -> Result<ObjectSet> {
+        let (set, tables) = (self.set_of(&Held::objects(held)), self.recording().tables()?);
+        let mut unread = self.unread_numbers(&set, progress)?;
+        unread.union_with(&self.objects_of_types(Some(&set), |id| holds_text(tables, id), progress)?);
+        let mut read = ObjectSet::new(self.snapshot(), self.object_count());
+        self.each_line(Some(&unread), progress, &mut |object, _| _ = read.insert(object))?;
+        let meanings = self.stand_for(&unread, progress)?;
+        let known = unread.iter().zip(meanings).filter(|(_, meaning)| *meaning != Held::Missing);
+        known.for_each(|(object, _)| _ = read.insert(object));
+        unread.difference_with(&read);
+        Ok(unread)
+    }
+
+    /// The answer of a test for the objects of a set that represent a value or read as one.
+    ///
+    /// Time: a pass over all objects, and [`Heap::lines`] of those of the set.
+    pub(super) fn representing(
+        &self,
+        values: &ValuePredicate<'_>,
+        set: &ObjectSet,
+        progress: &dyn Progress,
+    ) -> Result<Tested> {
+        let mut tested = self.standing_for(|value| values.holds(value), progress)?;
+        if values.excludes_texts() && !tested.unknown.is_empty() {
+            // A text that is not known is no number for sure.
+            let tables = self.recording().tables()?;
+            let texts = self.objects_of_types(Some(&tested.unknown), |id| holds_text(tables, id), progress)?;
+            tested.unknown.difference_with(&texts);
+        }
+        if values.is_of_truth() {
+            return Ok(tested);
+        }
+        let mut read = ObjectSet::new(self.snapshot(), self.object_count());
+        self.each_line(Some(set), progress, &mut |object, line| {
+            tested.add(object, values.holds_line(&line));
+            read.insert(object);
+        })?;
+        let mut unread = self.measurable(Some(set), progress)?;
+        unread.difference_with(&read);
+        if !unread.is_empty() {
+            let meanings = self.stand_for(&unread, progress)?;
+            let unread = unread.iter().zip(meanings).filter(|(_, meaning)| *meaning == Held::Missing);
+            unread.for_each(|(object, _)| tested.add(object, None));
+        }
+        Ok(tested.settled())
     }
 }

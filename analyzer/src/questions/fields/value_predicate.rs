@@ -1,30 +1,52 @@
 //! Tests of values, and of what fields hold.
 
-use barrow_expressions::{FieldTest, Number};
-use barrow_format::ObjectId;
+use barrow_expressions::{FieldTest, Number, TextTest};
 use barrow_format::rows::Value;
+use barrow_format::{ObjectId, StringId};
 
-use super::Held;
+use super::{Held, Tested};
 use crate::error::Result;
 use crate::file::strings::StringAnswers;
+use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::lines::Line;
+use crate::questions::shortened::tested;
 
 /// A test of values, with its answer for every string.
 pub(crate) struct ValuePredicate<'h> {
     test: FieldTest,
-    texts: Option<StringAnswers<'h>>,
+    texts: Option<TextAnswers<'h>>,
+}
+
+/// The answer of a test for each string.
+pub(crate) struct TextAnswers<'h> {
+    passing: StringAnswers<'h>,
+    /// The strings of which so much was left out that it is not known.
+    unknown: StringAnswers<'h>,
+}
+
+impl<'h> TextAnswers<'h> {
+    pub(crate) fn new(tables: &'h Tables, test: &TextTest) -> Self {
+        let (of_passing, of_unknown) = (test.clone(), test.clone());
+        TextAnswers {
+            passing: tables.string_answers(move |text| tested(&of_passing, text) == Some(true)),
+            unknown: tables.string_answers(move |text| tested(&of_unknown, text).is_none()),
+        }
+    }
+
+    /// Returns whether a string passes; `None` if that is not known.
+    pub(crate) fn passes(&self, text: StringId) -> Option<bool> {
+        if self.passing.get(text) { Some(true) } else { (!self.unknown.get(text)).then_some(false) }
+    }
 }
 
 impl<'h> ValuePredicate<'h> {
     pub(crate) fn new(heap: &'h Heap, test: FieldTest) -> Result<Self> {
         let tables = heap.recording().tables()?;
-        let texts = match test.clone() {
-            FieldTest::Text(test) | FieldTest::Time(_, Some(test)) => {
-                Some(tables.string_answers(move |text| test.holds(Some(text))))
-            }
+        let texts = match &test {
+            FieldTest::Text(test) | FieldTest::Time(_, Some(test)) => Some(TextAnswers::new(tables, test)),
             _ => None,
         };
         Ok(ValuePredicate { test, texts })
@@ -35,39 +57,52 @@ impl<'h> ValuePredicate<'h> {
         matches!(self.test, FieldTest::Number(_))
     }
 
+    /// Returns whether no text passes it.
+    pub(super) fn excludes_texts(&self) -> bool {
+        matches!(self.test, FieldTest::Number(_) | FieldTest::Time(_, None) | FieldTest::Boolean(_))
+    }
+
+    /// Returns whether it compares with true or false.
+    pub(super) fn is_of_truth(&self) -> bool {
+        matches!(self.test, FieldTest::Boolean(_))
+    }
+
     /// Returns whether it compares texts.
     pub(crate) fn is_of_texts(&self) -> bool {
         matches!(self.test, FieldTest::Text(_))
     }
 
-    pub(crate) fn holds(&self, value: Value) -> bool {
+    /// Returns whether a value passes; `None` if that is not known.
+    pub(crate) fn holds(&self, value: Value) -> Option<bool> {
         match (&self.test, value) {
-            (FieldTest::Boolean(wanted), Value::Boolean(held)) => held == *wanted,
-            (FieldTest::Number(test), value) => number(value).is_some_and(|number| test.holds(&number)),
+            (FieldTest::Boolean(wanted), Value::Boolean(held)) => Some(held == *wanted),
+            (FieldTest::Number(test), value) => Some(number(value).is_some_and(|number| test.holds(&number))),
             (FieldTest::Text(_) | FieldTest::Time(..), Value::Text(text)) => {
-                self.texts.as_ref().is_some_and(|texts| texts.get(text))
+                self.texts.as_ref().map_or(Some(false), |texts| texts.passes(text))
             }
             (FieldTest::Text(test), Value::Character(character)) => {
-                char::from_u32(character).is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4]))))
+                let held = char::from_u32(character);
+                Some(held.is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4])))))
             }
-            _ => false,
+            _ => Some(false),
         }
     }
 
-    /// Returns whether the line of an object passes.
-    pub(crate) fn holds_line(&self, line: &Line) -> bool {
+    /// Returns whether the line of an object passes; `None` if that is not known.
+    pub(crate) fn holds_line(&self, line: &Line) -> Option<bool> {
         match &self.test {
-            FieldTest::Number(test) => line.number().is_some_and(|number| test.holds(&number)),
-            FieldTest::Text(test) => test.holds(Some(&line.text)),
+            FieldTest::Number(test) => Some(line.number().is_some_and(|number| test.holds(&number))),
+            FieldTest::Text(test) => tested(test, &line.text),
             FieldTest::Time(test, text) => match (line.time(), text) {
-                (Some(time), _) => test.holds(time),
-                (None, Some(text)) => line.number().is_none() && text.holds(Some(&line.text)),
-                (None, None) => false,
+                (Some(time), _) => Some(test.holds(time)),
+                (None, Some(_)) if line.number().is_some() => Some(false),
+                (None, Some(text)) => tested(text, &line.text),
+                (None, None) => Some(false),
             },
             FieldTest::Boolean(_)
             | FieldTest::Null { .. }
             | FieldTest::Undefined { .. }
-            | FieldTest::Unknown { .. } => false,
+            | FieldTest::Unknown { .. } => Some(false),
         }
     }
 }
@@ -95,8 +130,10 @@ pub(super) struct HeldTest<'h> {
     values: ValuePredicate<'h>,
     /// The objects that represent the absence of a value.
     nulls: &'h Nulls,
-    /// The objects that represent a value that passes; `None` if they are not compared.
-    targets: Option<ObjectSet>,
+    /// The answer for the objects that represent a value; `None` if they are not compared.
+    targets: Option<Tested>,
+    /// A field that holds a number looks as if there was none.
+    lacks_numbers: bool,
 }
 
 impl<'h> HeldTest<'h> {
@@ -110,21 +147,12 @@ impl<'h> HeldTest<'h> {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let values = ValuePredicate::new(heap, test.clone())?;
-        let targets = match referred.filter(|_| !is_of_absence(test)) {
+        let targets = match referred.filter(|_| compares_objects(test)) {
             None => None,
-            Some(referred) => {
-                let mut targets = heap.standing_for(|value| values.holds(value), progress)?.passing;
-                if !matches!(test, FieldTest::Boolean(_)) {
-                    targets.union_with(&heap.line_matches(
-                        Some(referred),
-                        &|line| values.holds_line(line),
-                        progress,
-                    )?);
-                }
-                Some(targets)
-            }
+            Some(referred) => Some(heap.representing(&values, referred, progress)?),
         };
-        Ok(HeldTest { values, nulls, targets })
+        let lacks_numbers = heap.recording().lacks_numbers()?;
+        Ok(HeldTest { values, nulls, targets, lacks_numbers })
     }
 
     /// Returns whether objects are compared with the values that they represent.
@@ -132,15 +160,23 @@ impl<'h> HeldTest<'h> {
         self.targets.is_some()
     }
 
-    /// Returns whether the value of a field passes. An unknown or missing one passes only the test for that.
-    pub(super) fn holds(&self, held: Held) -> bool {
+    /// Returns whether the value of a field passes; `None` if that is not known.
+    pub(super) fn holds(&self, held: Held) -> Option<bool> {
+        let test = &self.values.test;
         let held = held.object().and_then(|target| self.nulls.held(target)).unwrap_or(held);
-        match held {
-            Held::Missing => false,
-            _ if is_of_absence(&self.values.test) => absence_holds(&self.values.test, held),
-            Held::Unknown | Held::Null | Held::Undefined => false,
-            Held::Value(value) => self.values.holds(value),
-            Held::Object(target) => self.targets.as_ref().is_some_and(|targets| targets.contains(target)),
+        match (held, &self.targets) {
+            (Held::Missing, _) if self.lacks_numbers => match test {
+                FieldTest::Unknown { negated } => Some(!negated),
+                FieldTest::Number(_) => None,
+                _ => Some(false),
+            },
+            (Held::Value(value), _) if !is_of_absence(test) => self.values.holds(value),
+            (Held::Object(target), Some(targets)) => match test {
+                FieldTest::Unknown { negated } => Some(targets.unknown.contains(target) != *negated),
+                _ => targets.passes(target),
+            },
+            (Held::Object(_), None) if !is_of_absence(test) => Some(false),
+            _ => nothing_holds(test, held),
         }
     }
 }
@@ -164,14 +200,21 @@ pub(super) fn is_of_absence(test: &FieldTest) -> bool {
     matches!(test, FieldTest::Null { .. } | FieldTest::Undefined { .. } | FieldTest::Unknown { .. })
 }
 
-/// Returns whether a field passes such a test. What is not known is not known to differ from null.
-pub(super) fn absence_holds(test: &FieldTest, held: Held) -> bool {
+/// Returns whether a test compares objects with the values that they represent. What cannot be read of an object is
+/// unknown.
+pub(super) fn compares_objects(test: &FieldTest) -> bool {
+    !is_of_absence(test) || matches!(test, FieldTest::Unknown { .. })
+}
+
+/// Returns whether a field passes a test that holds no value, or a test of that; `None` if that is not known. What is
+/// not known is not known to differ from null.
+pub(super) fn nothing_holds(test: &FieldTest, held: Held) -> Option<bool> {
     match (test, held) {
-        (_, Held::Missing) => false,
-        (FieldTest::Unknown { negated }, held) => (held == Held::Unknown) != *negated,
-        (_, Held::Unknown) => false,
-        (FieldTest::Null { negated }, held) => (held == Held::Null) != *negated,
-        (FieldTest::Undefined { negated }, held) => (held == Held::Undefined) != *negated,
-        _ => false,
+        (_, Held::Missing) => Some(false),
+        (FieldTest::Unknown { negated }, held) => Some((held == Held::Unknown) != *negated),
+        (_, Held::Unknown) => None,
+        (FieldTest::Null { negated }, held) => Some((held == Held::Null) != *negated),
+        (FieldTest::Undefined { negated }, held) => Some((held == Held::Undefined) != *negated),
+        _ => Some(false),
     }
 }

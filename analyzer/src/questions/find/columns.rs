@@ -14,6 +14,7 @@ use crate::graph::partial_set::PartialSet;
 use crate::heap::{FlatRetained, Heap};
 use crate::progress::Progress;
 use crate::questions::expression::{DerivedColumns, Expression, FieldTerm};
+use crate::questions::fields::Tested;
 
 /// The derived columns that an expression needs, taken from a heap.
 pub(super) struct HeapColumns<'h> {
@@ -21,8 +22,8 @@ pub(super) struct HeapColumns<'h> {
     distances: Option<&'h Distances>,
     incoming: Option<&'h Incoming>,
     roots: Option<Vec<ObjectId>>,
-    /// The objects for which each test of a field holds.
-    fields: Vec<(Arc<FieldTerm>, ObjectSet)>,
+    /// The answer of each test of a field.
+    pub(super) fields: Vec<(Arc<FieldTerm>, Tested)>,
 }
 
 impl<'h> HeapColumns<'h> {
@@ -36,12 +37,12 @@ impl<'h> HeapColumns<'h> {
         let distances = needs.distance || needs.reachable && matches!(tree, FromTree::Nothing);
         let mut fields = Vec::new();
         for term in expression.field_terms() {
-            let set = match &**term {
+            let tested = match &**term {
                 FieldTerm::Field(path, test) => heap.field_matches(path, test, progress)?,
                 FieldTerm::Measure(measure, test) => heap.filling_matches(*measure, test, progress)?,
-                FieldTerm::Line(test) => heap.line_matches(None, &|line| test.holds(Some(&line.text)), progress)?,
+                FieldTerm::Line(test) => heap.line_matches(test, progress)?,
             };
-            fields.push((Arc::clone(term), set));
+            fields.push((Arc::clone(term), tested));
         }
         Ok(HeapColumns {
             fields,
@@ -119,8 +120,8 @@ impl DerivedColumns for HeapColumns<'_> {
         self.incoming.map_or(0, |incoming| incoming.count(object))
     }
 
-    fn field_set(&self, term: &Arc<FieldTerm>) -> Option<&ObjectSet> {
-        self.fields.iter().find(|(known, _)| Arc::ptr_eq(known, term)).map(|(_, set)| set)
+    fn tested(&self, term: &Arc<FieldTerm>) -> Option<&Tested> {
+        self.fields.iter().find(|(known, _)| Arc::ptr_eq(known, term)).map(|(_, tested)| tested)
     }
 
     fn is_root(&self, object: ObjectId) -> bool {
