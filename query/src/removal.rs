@@ -58,6 +58,14 @@ impl Removal {
         Ok(heap.excluding(Exclusion::new(heap, &removed, cut, meter)?))
     }
 
+    /// The objects that an expression describes; `None` if there is none.
+    pub(crate) fn objects(&self) -> Option<&ObjectFilter> {
+        match &self.target {
+            Target::Objects(objects) => Some(objects),
+            Target::References { from, .. } => from.as_ref(),
+        }
+    }
+
     /// Returns whether the excluded objects are exact: not if retained sizes that are lower bounds decide.
     ///
     /// # Errors

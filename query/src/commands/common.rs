@@ -1,7 +1,8 @@
 //! `common`: what all objects of a set have in common.
 
 use barrow_analyzer::{
-    CommonReferrers, FieldPath, GroupKey, Heap, Held, Holder, Label, ObjectId, ObjectSet, SnapshotId, objects,
+    CommonReferrers, Expression, FieldPath, GroupKey, Heap, Held, Holder, KindId, Label, ObjectId, ObjectSet,
+    SnapshotId, objects,
 };
 
 use crate::attributes;
@@ -26,6 +27,7 @@ const LEAST: (u64, u64) = (9, 10);
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
+    let mut asked = None;
     let (snapshot, set, is_exact) = match &words[..] {
         [] => return Err(QueryError::usage("common to what? `common @123`, `common type = \"Session\"`, `common $_`")),
         [name] if ask.object(name).is_ok() => {
@@ -36,20 +38,37 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             let snapshot = ask.snapshot()?;
             let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &ask.arguments, 0)?;
             let (set, _) = found::select(ask, snapshot, &kinds, &expression)?;
-            (snapshot, set, ask.heap(snapshot)?.matches_exactly(&expression, &ask.meter())?)
+            let is_exact = ask.heap(snapshot)?.matches_exactly(&expression, &ask.meter())?;
+            asked = Some((kinds, expression));
+            (snapshot, set, is_exact)
         }
     };
     let heap = ask.heap(snapshot)?;
     let answer = Answer::default().of_snapshot(snapshot.0).fact(Column::count("objects"), set.len());
     if set.is_empty() {
-        return Ok(Reply::from(found::said(answer, is_exact).note("no object matches")).with_last(set));
+        let answer = told(ask, found::said(answer, is_exact), snapshot, asked.as_ref())?;
+        return Ok(Reply::from(answer.note("no object matches")).with_last(set));
     }
     let mut listed = Listed::default();
     let answer = with_values(ask, &heap, answer, &set)?;
     let answer = with_referrers(ask, &heap, answer, &set, &mut listed)?;
     let answer = with_dominators(ask, &heap, answer, &set, &mut listed)?;
     let answer = if is_exact { answer } else { found::said(answer, is_exact) };
+    let answer = told(ask, answer, snapshot, asked.as_ref())?;
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed).with_last(set))
+}
+
+/// Adds what is not known of the objects that match, if an expression was asked for.
+fn told(
+    ask: &Ask,
+    answer: Answer,
+    snapshot: SnapshotId,
+    asked: Option<&(Vec<KindId>, Expression)>,
+) -> Result<Answer, QueryError> {
+    match asked {
+        None => Ok(answer),
+        Some((kinds, expression)) => found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression }),
+    }
 }
 
 /// A key, its value as a cell, and how many objects have it.

@@ -44,7 +44,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
     let answer = with_totals(Answer::default(), snapshot, counted);
-    let mut answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    let mut answer =
+        found::with_exactness(answer, ask, found::Wanted { snapshot, kinds: &kinds, expression: &expression })?;
     if !aggregates.is_empty() {
         let heap = ask.heap(snapshot)?;
         let shown = numbers.aggregates(&aggregates, &heap, &set, 1, |_| 0, &ask.meter())?;

@@ -88,8 +88,8 @@ fn by_group(ask: &Ask, request: &Request) -> Result<Reply, QueryError> {
     let superfluous = found.groups.iter().map(|group| group.objects - 1).sum();
     let wasted_bytes = found.groups.iter().map(|group| group.wasted_bytes).fold(0, u64::wrapping_add);
     let mut answer = about(&heap, [found.groups.len() as u64, superfluous, wasted_bytes]);
-    if let Some((_, expression)) = &about_some {
-        answer = found::with_exactness(answer, ask, snapshot, expression)?;
+    if let Some((kinds, expression)) = &about_some {
+        answer = found::with_exactness(answer, ask, found::Wanted { snapshot, kinds, expression })?;
     }
     let count = request.rows.unwrap_or(usize::MAX).min(found.groups.len());
     let rest = (found.groups.len() - count) as u64;

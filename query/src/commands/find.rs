@@ -143,7 +143,7 @@ impl Ranked {
         if self.matching == 0 {
             answer = answer.note("no object matches");
         }
-        answer = found::with_exactness(answer, ask, snapshot, &self.question.expression)?;
+        answer = found::with_exactness(answer, ask, self.question.wanted())?;
         if !is_exact {
             answer = answer.at_least();
         }
@@ -191,6 +191,10 @@ fn rank(cell: &Value) -> Option<u64> {
 }
 
 impl Question {
+    fn wanted(&self) -> found::Wanted<'_> {
+        found::Wanted { snapshot: self.snapshot, kinds: &self.kinds, expression: &self.expression }
+    }
+
     /// The next page.
     fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
         let is_whole = ask.view.is_whole && self.rows.is_none();
@@ -207,7 +211,7 @@ impl Question {
             .of_snapshot(self.snapshot.0)
             .fact(Column::text("complete").own_words().for_machines(), found.next.is_none() || is_whole)
             .table(table);
-        answer = found::with_exactness(answer, ask, self.snapshot, &self.expression)?;
+        answer = found::with_exactness(answer, ask, self.wanted())?;
         answer.all_rows = self.matching.as_ref().filter(|_| is_whole).map(|matching| matching.len());
         if found.objects.is_empty() && !ask.view.is_next_page && answer.all_rows.is_none_or(|rows| rows == 0) {
             answer = answer.note("no object matches");

@@ -109,12 +109,13 @@ fn of_objects(
         answer = answer.fact(Column::bytes("retained_bytes"), all);
         answer = answer.fact(Column::bytes("shared_bytes"), retained.shared.bytes);
     }
-    answer = found::with_exactness(answer.table(table), ask, snapshot, expression)?;
+    answer = found::with_exactness(answer.table(table), ask, found::Wanted { snapshot, kinds, expression })?;
     answer = numbers.with_exactness(aggregates.told(answer, "object"), &heap, &ask.meter())?;
     if retained.is_some_and(|retained| !retained.are_exact) {
         let why = "what a group retains is a lower bound, because ephemerons are involved; what is shared has the rest";
         answer = answer.at_least().note(why);
     }
+    answer = group_keys::with_doubts(answer, &keys, &found, &heap, &set, &ask.meter())?;
     let is_absent = |held: &Held| *held == Held::Missing;
     if found.groups.iter().any(|group| found.held(group).iter().any(is_absent)) {
         answer = found::with_lost_numbers(answer, heap.recording())?;

@@ -159,7 +159,8 @@ fn of_matching(ask: &Ask, expression: &Arguments, grouping: Grouping, order: Tot
     if set.is_empty() {
         answer = answer.note("no object matches");
     }
-    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    let answer =
+        found::with_exactness(answer, ask, found::Wanted { snapshot, kinds: &kinds, expression: &expression })?;
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }
 

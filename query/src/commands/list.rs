@@ -76,7 +76,7 @@ fn of_objects(
     let (columns, ids) = (columns.into(), ids.into());
     let listing = Listing { heap, columns, rows: asked.rows, ids, shown: 0, is_exact };
     let reply = listing.answer(ask)?.with_last(set);
-    reply.try_map(|answer| found::with_gaps(answer, ask, expression))
+    reply.try_map(|answer| found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression }))
 }
 
 /// The words of a list.

@@ -44,7 +44,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         }
     };
     let (set, counted) = found::select(ask, snapshot, &kinds, &expression)?;
-    let answer = found::with_exactness(count::with_totals(answer, snapshot, counted), ask, snapshot, &expression)?;
+    let wanted = found::Wanted { snapshot, kinds: &kinds, expression: &expression };
+    let answer = found::with_exactness(count::with_totals(answer, snapshot, counted), ask, wanted)?;
     Ok(Reply::aside(answer).with_last(Arc::clone(&set)).naming(name, Named::Objects(set)))
 }
 

@@ -43,12 +43,16 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (snapshot, object) = ask.object(name)?;
     let heap = ask.heap(snapshot)?;
     let meter = ask.meter();
+    let mut around = None;
     let (avoid, is_exact) = match &ask.arguments.flags.avoid {
         None => (None, true),
         Some(text) => {
-            let around = Arguments::of_text(text)?;
-            let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &around, 0)?;
-            (Some(heap.select(&kinds, &expression, &meter)?.0), heap.matches_exactly(&expression, &meter)?)
+            let words = Arguments::of_text(text)?;
+            let (kinds, expression) = found::kinds_and_expression(ask, snapshot, &words, 0)?;
+            let avoid = heap.select(&kinds, &expression, &meter)?.0;
+            let is_exact = heap.matches_exactly(&expression, &meter)?;
+            around = Some((kinds, expression));
+            (Some(avoid), is_exact)
         }
     };
     let options = PathOptions { avoid, weak: ask.arguments.flags.weak, count };
@@ -66,7 +70,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             if paths.len() == 1 { "it" } else { "them" },
         ));
     }
-    let answer = found::said(answer, is_exact);
+    let mut answer = found::said(answer, is_exact);
+    if let Some((kinds, expression)) = &around {
+        answer = found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression })?;
+    }
     let rows = Rows::of(heap, paths, ask.context.settings.short_paths)?;
     let count = rows.paths.iter().flat_map(|(_, parts)| parts.iter().map(rows_of)).sum();
     let make = Box::new(move |ask: &Ask, places: Range<usize>| rows.table(ask, places));

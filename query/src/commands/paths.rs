@@ -68,7 +68,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .table(table)
         .note_if(counted.objects == 0, "no object matches")
         .note_if(merged.are_cut(), CUT);
-    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    let answer =
+        found::with_exactness(answer, ask, found::Wanted { snapshot, kinds: &kinds, expression: &expression })?;
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed).with_last(set))
 }
 

@@ -15,6 +15,7 @@ pub(super) const COMMAND: Command = Command {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
+    let mut asked = None;
     let (snapshot, objects, retained, is_exact) = match &words[..] {
         [] => return Err(QueryError::usage("retained by what? `retained @123`, `retained type = \"Session\"`")),
         [name] if !ask.names_group(name) && ask.object(name).is_ok() => {
@@ -33,13 +34,19 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             {
                 meter.watcher().bound(&format!("≥ {}", units::size(bytes)), "what single objects dominate");
             }
-            (snapshot, set.len(), heap.retained_set(&set, &meter)?, is_exact)
+            let retained = heap.retained_set(&set, &meter)?;
+            asked = Some((kinds, expression));
+            (snapshot, set.len(), retained, is_exact)
         }
     };
     let heap = ask.heap(snapshot)?;
     let types = heap.type_totals_of(&retained, &ask.meter())?;
     let what = format!("would be freed with {}", units::counted(objects, "object"));
     let answer = without::by_type(heap.recording().tables()?, snapshot, types, &what);
-    let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
+    let mut answer = found::said(answer, is_exact);
+    if let Some((kinds, expression)) = &asked {
+        answer = found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression })?;
+    }
+    let reply = more::first_page(ask, answer, ask.page_rows());
     Ok(reply.with_last(Arc::new(retained)))
 }

@@ -1,11 +1,12 @@
 //! `survival`: what part of newly born objects lives how long.
 
-use barrow_analyzer::{AgeCount, Survival};
+use barrow_analyzer::{AgeCount, SnapshotId, Survival};
 
 use crate::answer::{Answer, Column, Curve, Form, Table, Unit, Value, table};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::tables::each_snapshot::EachSnapshot;
 use crate::tables::{lifelines, type_counts};
 
 use super::{Command, Completion, Group, trend};
@@ -36,7 +37,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             answer.curve(Curve { heading: "surviving", numbers, unit: Unit::Share, form: Form::Line })
         }
     };
-    Ok(lifelines::with_origin(answer, survival.origin, survival.confidence).into())
+    let answer = lifelines::with_origin(answer, survival.origin, survival.confidence);
+    let snapshots: Vec<SnapshotId> = recording.snapshot_ids().collect();
+    let each = EachSnapshot::of_recording(&recording, &snapshots, kinds, expression);
+    Ok(each.with_gaps(answer, ask)?.into())
 }
 
 /// Objects of one age, and the part of all new objects that lives longer than this.

@@ -86,7 +86,9 @@ fn of_matching(
     let (set, _) = heap.select(&kinds, &expression, &meter)?;
     if order == Total::Retained && !is_of_types {
         drop(meter);
-        return by_retained(ask, &Wanted { kinds: &Kinds::default(), set: Some(&set) }, rows);
+        let reply = by_retained(ask, &Wanted { kinds: &Kinds::default(), set: Some(&set) }, rows)?;
+        let wanted = found::Wanted { snapshot, kinds: &kinds, expression: &expression };
+        return reply.try_map(|answer| found::with_gaps(answer, ask, wanted));
     }
     let types = ranking::types_of(&heap, &set, order, &meter)?;
     let mut answer = ranking::answer(&heap, &types, order, &meter)?;
@@ -94,7 +96,8 @@ fn of_matching(
     if set.is_empty() {
         answer = answer.note("no object matches");
     }
-    let answer = found::with_exactness(answer, ask, snapshot, &expression)?;
+    let answer =
+        found::with_exactness(answer, ask, found::Wanted { snapshot, kinds: &kinds, expression: &expression })?;
     Ok(more::first_page(ask, answer, rows))
 }
 

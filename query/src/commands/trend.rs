@@ -9,6 +9,7 @@ use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::language::{names, selection};
 use crate::session::state::State;
+use crate::tables::each_snapshot::EachSnapshot;
 use crate::tables::{found, growth_series, series, type_path};
 
 use super::{Command, Completion, Group};
@@ -44,7 +45,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     answer = answer.fact(Column::bytes("slope_bytes_per_second").for_machines(), per_second);
     let is_exact = moments.iter().all(|moment| moment.is_exact);
     answer = found::said(answer.table(table(ask, &snapshots, &moments)?), is_exact);
-    answer = found::with_gaps(answer, ask, &expression)?;
+    answer = EachSnapshot::of_recording(&recording, &snapshots, kinds, expression).with_gaps(answer, ask)?;
     if snapshots.len() >= series::LEAST_DRAWN {
         let numbers = retained.iter().map(|&bytes| bytes as f64).collect();
         answer = answer.curve(Curve { heading: "retained", numbers, unit: Unit::Bytes, form: Form::Chart });

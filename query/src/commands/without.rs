@@ -37,6 +37,11 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let meter = ask.meter();
     let heap = Arc::new(removal.applied(&before, &meter)?);
     let is_exact = removal.is_exact(&before, &meter)?;
+    let mut answer = found::said(Answer::default(), is_exact);
+    if let Some(ObjectFilter { kinds, expression }) = removal.objects() {
+        let wanted = found::Wanted { snapshot: before.snapshot(), kinds, expression };
+        answer = found::with_gaps(answer, ask, wanted)?;
+    }
     let mut freed = heap.exclusion().map(|without| without.freed().clone()).expect("something is excluded");
     // Unreachable objects are garbage already, or freed by an earlier exclusion.
     freed.difference_with(&before.unreachable(&meter)?);
@@ -44,8 +49,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     drop(meter);
     let away: Vec<_> = ask.away.iter().cloned().chain([Arc::new(removal)]).collect();
     ask.context.workspace.keep(Arc::clone(&heap), &away);
-    let answer = by_type(heap.recording().tables()?, heap.snapshot(), types, "would be freed");
-    let reply = more::first_page(ask, found::said(answer, is_exact), ask.page_rows());
+    let Answer { exactness, notes, .. } = answer;
+    let answer = by_type(heap.recording().tables()?, heap.snapshot(), types, "would be freed").lines(notes);
+    let reply = more::first_page(ask, Answer { exactness, ..answer }, ask.page_rows());
     Ok(reply.with_last(Arc::new(freed)).changing(Change::Away(away)))
 }
 

@@ -116,9 +116,11 @@ impl EachSnapshot {
     /// # Errors
     /// Those of the analyzer.
     pub(crate) fn with_gaps(&self, mut answer: Answer, state: &State) -> Result<Answer, QueryError> {
-        for OneSnapshot { recording, snapshot, .. } in &self.snapshots {
+        for OneSnapshot { recording, snapshot, kinds } in &self.snapshots {
+            let Some(kinds) = kinds else { continue };
             let heap = || type_path::heap(state, recording, *snapshot);
-            let gaps = match found::with_gaps_of(Answer::default(), state, recording, heap, &self.expression) {
+            let wanted = found::Wanted { snapshot: *snapshot, kinds, expression: &self.expression };
+            let gaps = match found::with_gaps_of(Answer::default(), state, recording, heap, wanted) {
                 Err(QueryError::Analyzer(AnalyzerError::NoField { .. })) => continue,
                 gaps => gaps?,
             };

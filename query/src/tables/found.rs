@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    AnalyzerError, Counted, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, Recording, SnapshotId,
-    Tables,
+    AnalyzerError, Counted, Doubts, Expression, ExpressionError, Heap, KindId, ObjectDetails, ObjectSet, Recording,
+    SnapshotId, Tables,
 };
 
 use crate::answer::{Answer, Column, Table, table, units, visible};
@@ -168,22 +168,25 @@ const IN_UTC: &str = "a date or time that was typed without a zone is in UTC for
 /// The note where superclasses decide and no type has one.
 const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";
 
-/// Marks an answer exact unless retained sizes that are lower bounds decide which objects match. Adds the notes of
-/// [`with_gaps`].
-pub(crate) fn with_exactness(
-    answer: Answer,
-    state: &State,
-    snapshot: SnapshotId,
-    expression: &Expression,
-) -> Result<Answer, QueryError> {
-    let is_exact = state.heap(snapshot)?.matches_exactly(expression, &state.meter())?;
-    with_gaps(said(answer, is_exact), state, expression)
+/// The objects that an answer is about: those of a snapshot and of these kinds that match.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    pub(crate) snapshot: SnapshotId,
+    pub(crate) kinds: &'w [KindId],
+    pub(crate) expression: &'w Expression,
 }
 
-/// Adds a note if the recording lacks the texts, numbers, dates, interfaces, superclasses or keys that the expression
-/// tests, or types of a whole name that it tests.
-pub(crate) fn with_gaps(answer: Answer, state: &State, expression: &Expression) -> Result<Answer, QueryError> {
-    with_gaps_of(answer, state, &*state.recording()?, || state.heap(state.snapshot()?), expression)
+/// Marks an answer exact unless retained sizes that are lower bounds decide which objects match. Adds the notes of
+/// [`with_gaps`].
+pub(crate) fn with_exactness(answer: Answer, state: &State, wanted: Wanted<'_>) -> Result<Answer, QueryError> {
+    let is_exact = state.heap(wanted.snapshot)?.matches_exactly(wanted.expression, &state.meter())?;
+    with_gaps(said(answer, is_exact), state, wanted)
+}
+
+/// Adds a note if it is not known of some objects whether they match, or if the recording lacks the texts, interfaces
+/// or superclasses that the expression tests, or types of a whole name that it tests.
+pub(crate) fn with_gaps(answer: Answer, state: &State, wanted: Wanted<'_>) -> Result<Answer, QueryError> {
+    with_gaps_of(answer, state, &*state.recording()?, || state.heap(wanted.snapshot), wanted)
 }
 
 /// The same for a snapshot of any recording.
@@ -192,38 +195,51 @@ pub(crate) fn with_gaps_of(
     state: &State,
     recording: &Recording,
     heap: impl Fn() -> Result<Arc<Heap>, QueryError>,
-    expression: &Expression,
+    Wanted { kinds, expression, .. }: Wanted<'_>,
 ) -> Result<Answer, QueryError> {
-    let has_contents = recording.has_contents()?;
-    if expression.asks_for_texts() && !has_contents {
+    if expression.asks_for_texts() && !recording.has_contents()? {
         answer = answer.note("this was recorded without contents: what objects say is not known, and matches nothing");
     }
     if expression.may_be_unknown() {
-        let doubts = heap()?.doubts(&[], expression, &state.meter())?;
-        let (objects, about) = (doubts.counted.objects, doubts.about.join("`, `"));
-        if objects > 0 {
-            let objects = units::counted(objects, "object");
-            let note = format!("this leaves out {objects} of which it is not known whether they match: `{about}`");
-            answer = answer.inexact(AS_FAR_AS_KNOWN, &note);
+        let doubts = heap()?.doubts(kinds, expression, &state.meter())?;
+        if let Some(doubted) = doubted(&doubts) {
+            answer = answer.inexact(AS_FAR_AS_KNOWN, &format!("this leaves out {doubted}"));
         }
     }
     answer = answer.note_if(expression.assumes_utc(), IN_UTC);
     let tables = recording.tables()?;
     answer = names::partial_names(expression, tables).fold(answer, Answer::note);
+    Ok(match unknown_bases(tables, expression) {
+        Some((exactness, note)) => answer.inexact(exactness, note),
+        None => answer,
+    })
+}
+
+/// The exactness and the note if an expression tests interfaces or superclasses that the recording lacks.
+pub(crate) fn unknown_bases(tables: &Tables, expression: &Expression) -> Option<(&'static str, &'static str)> {
     if tables.has_type(OBJECT_OF_JVM) && !expression.interfaces(tables).is_empty() {
-        answer = answer.inexact("as far as interfaces are known", OF_INTERFACES);
-    } else if expression.asks_for_bases() && !tables.has_bases() {
-        answer = answer.inexact("as far as superclasses are known", OF_BASES);
+        Some(("as far as interfaces are known", OF_INTERFACES))
+    } else {
+        let asks = expression.asks_for_bases() && !tables.has_bases();
+        asks.then_some(("as far as superclasses are known", OF_BASES))
     }
-    Ok(answer)
+}
+
+/// The objects of which it is not known whether they match, in words; `None` if there are none.
+pub(crate) fn doubted(doubts: &Doubts) -> Option<String> {
+    let about: Vec<String> = doubts.about.iter().map(|about| format!("`{about}`")).collect();
+    let (objects, about) = (doubts.counted.objects, about.join(" and "));
+    let match_ = if objects == 1 { "it matches" } else { "they match" };
+    let told = units::counted(objects, "object");
+    (objects > 0).then(|| format!("{told} of which it is not known whether {match_}, because of {about}"))
 }
 
 /// The exactness where some values that an expression tests are not known.
-const AS_FAR_AS_KNOWN: &str = "as far as values are known";
+pub(crate) const AS_FAR_AS_KNOWN: &str = "as far as values are known";
 
-/// Adds a note if a field that holds a number looks as if there was none.
+/// Marks an answer inexact if a field that holds a number looks as if there was none.
 pub(crate) fn with_lost_numbers(answer: Answer, recording: &Recording) -> Result<Answer, QueryError> {
-    Ok(answer.note_if(recording.lacks_numbers()?, LOST_NUMBERS))
+    Ok(if recording.lacks_numbers()? { answer.inexact(AS_FAR_AS_KNOWN, LOST_NUMBERS) } else { answer })
 }
 
 /// The note where numbers look as if there was no field.

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use barrow_analyzer::{GroupKey, Heap, Held, Line, ObjectGroup, ObjectGroups, ObjectId, Progress, TypeTotals};
+use barrow_analyzer::{
+    FieldValue, GroupKey, Heap, Held, Line, ObjectGroup, ObjectGroups, ObjectId, ObjectSet, Progress, TypeTotals,
+    is_shortened,
+};
 
-use crate::answer::{Absence, Column, Unit, Value};
+use crate::answer::{Absence, Answer, Column, Unit, Value, units};
 use crate::attributes;
 use crate::command::Command;
 use crate::error::QueryError;
 use crate::language::field;
-use crate::tables::held;
+use crate::tables::{found, held};
 
 /// The keys and the order of groups, from the words that follow `by`. `ordering` is what orders groups, by its name.
 pub(crate) fn keys_and_order<T: Default>(
@@ -63,6 +66,44 @@ pub(crate) fn lines(
 ) -> Result<BTreeMap<ObjectId, Line>, QueryError> {
     let held: Vec<Held> = found.groups.iter().flat_map(|group| found.held(group)).copied().collect();
     Ok(heap.lines_of(&held, progress)?)
+}
+
+/// Marks an answer inexact if its groups may be others, and says why: texts that were shortened or not recorded, and
+/// numbers that cannot be read.
+pub(crate) fn with_doubts(
+    mut answer: Answer,
+    keys: &[GroupKey],
+    found: &ObjectGroups<'_>,
+    heap: &Heap,
+    set: &ObjectSet,
+    progress: &dyn Progress,
+) -> Result<Answer, QueryError> {
+    let tables = heap.recording().tables()?;
+    let held: Vec<Held> = found.groups.iter().flat_map(|group| found.held(group)).copied().collect();
+    let unread = heap.unread(&held, progress)?;
+    let without_text = if keys.contains(&GroupKey::Text) { heap.without_text(set, progress)? } else { 0 };
+    let (mut shortened, mut unknown) = (0, without_text);
+    for group in &found.groups {
+        let own = keys.iter().filter(|key| !key.is_held()).filter_map(|key| group.key(key, tables));
+        let held = found.held(group);
+        let texts = held.iter().filter_map(|held| match held {
+            Held::Value(FieldValue::Text(text)) => Some(tables.string(*text)),
+            _ => None,
+        });
+        shortened += if own.chain(texts).any(is_shortened) { group.objects } else { 0 };
+        let is_unread = |held: &Held| matches!(held, Held::Object(object) if unread.contains(*object));
+        unknown += if held.iter().any(is_unread) { group.objects } else { 0 };
+    }
+    for (objects, why) in [
+        (shortened, "texts were shortened, and those that begin alike are one group here"),
+        (unknown, "the text or the number was not recorded or cannot be read"),
+    ] {
+        if objects > 0 {
+            let note = format!("groups may be others: of {}, {why}", units::counted(objects, "object"));
+            answer = answer.inexact(found::AS_FAR_AS_KNOWN, &note);
+        }
+    }
+    Ok(answer)
 }
 
 /// For each group a cell for each key.

@@ -98,7 +98,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
     }
-    answer = found::with_gaps(found::said(answer, is_exact), ask, &each.expression)?;
+    answer = each.with_gaps(found::said(answer, is_exact), ask)?;
     Ok(more::first_page(ask, answer, ask.ranking_rows(request.rows).max(1)))
 }
 
