@@ -206,6 +206,19 @@ impl Comparison {
             Comparison::Different => low != limit || high != limit,
         }
     }
+
+    /// Returns whether any number from `low` to `high` does not fulfil it.
+    fn may_fail(self, low: f64, high: f64, limit: f64) -> bool {
+        let opposite = match self {
+            Comparison::Less => Comparison::AtLeast,
+            Comparison::AtMost => Comparison::More,
+            Comparison::More => Comparison::AtMost,
+            Comparison::AtLeast => Comparison::Less,
+            Comparison::Equal => Comparison::Different,
+            Comparison::Different => Comparison::Equal,
+        };
+        opposite.may_hold(low, high, limit)
+    }
 }
 
 impl Limit {

@@ -11,7 +11,7 @@ use barrow_analyzer::{Heap, LEAST_POINTS, Recording, SnapshotId, without_repeate
 use barrow_processes::ProcessTree;
 use barrow_trials::{Trials, VariantId};
 
-use super::judgement::{Found, Judgement, Reading, Verdict};
+use super::judgement::{Found, Inexact, Judgement, Reading, Verdict};
 use super::measure::OfTrials;
 use super::processes::Processes;
 use super::trials::{self, Programs};
@@ -22,7 +22,7 @@ use crate::flags::QuestionFlags;
 use crate::language::selection;
 use crate::session::state::State;
 use crate::tables::trials::{surroundings, variant_of};
-use objects::Objects;
+use objects::{Number, Objects};
 use paths::TypePath;
 
 /// Judges assertions about the open recording. It keeps what it measured, since a snapshot does not change.
@@ -40,10 +40,10 @@ pub(crate) struct Judge {
     pub(crate) flags: QuestionFlags,
     /// The recording is still being written: snapshots that are missing may come.
     pub(crate) waits: bool,
-    /// Measured numbers; each with true if it is exact which objects it is about.
-    pub(super) measured: HashMap<Measured, (f64, bool)>,
-    /// All numbers measured for the assertion at hand are exact.
-    pub(super) is_exact: bool,
+    /// Measured numbers.
+    measured: HashMap<Measured, Number>,
+    /// Why a number measured for the assertion at hand is not exact; `None` if all are.
+    inexact: Option<Inexact>,
 }
 
 /// A recording to compare with.
@@ -101,7 +101,7 @@ impl Judge {
     /// # Errors
     /// A usage error if there is no baseline, or no such snapshot, metric or program; those of the analyzer.
     pub(super) fn judge(&mut self, state: &State, assertion: &Assertion) -> Result<Judgement, QueryError> {
-        self.is_exact = true;
+        self.inexact = None;
         let snapshots = match self.snapshots(state, assertion, Side::Open) {
             Err(QueryError::Usage { message }) if self.waits => {
                 return Ok(Judgement::undecided(message, assertion.figure()));
@@ -117,7 +117,7 @@ impl Judge {
                 _ => self.compared(Context { state, assertion, compared }, snapshots)?,
             },
         };
-        Ok(Judgement { is_exact: self.is_exact, ..judgement })
+        Ok(Judgement { inexact: self.inexact.take(), ..judgement })
     }
 
     /// The snapshots of a recording that an assertion is about; none for processes and trials.
@@ -188,7 +188,11 @@ impl Judge {
             Some(_) => {
                 let before = self.of_baseline(context, case, unit)?;
                 let found = self.read(context, &before, Side::Baseline)?;
-                found.map(|found| compared.limit.of(found.value)).map_err(|why| format!("of the baseline, {why}"))
+                let found = found.and_then(|found| match found.doubt.filter(|_| found.interval.0 < found.interval.1) {
+                    Some(doubt) => Err(format!("its number rests on {doubt}")),
+                    None => Ok(compared.limit.of(found.value)),
+                });
+                found.map_err(|why| format!("of the baseline, {why}"))
             }
         };
         let found = match limit {
@@ -337,10 +341,14 @@ fn judged_snapshots<'s>(
 
 /// Compares a number with its limit. It is undecided if the limit is within the interval of the number.
 fn judged(found: Found<'_>, comparison: Comparison, limit: f64, unit: Figure) -> Result<Judgement, QueryError> {
-    let Found { value, interval: (low, high), growth, notes, witness } = found;
+    let Found { value, interval: (low, high), doubt, growth, notes, witness } = found;
     let holds = comparison.holds(value, limit);
     let verdict = match &growth {
-        Some(grown) => grown.verdict(comparison, limit),
+        Some(grown) => doubt.map_or_else(
+            || grown.verdict(comparison, limit),
+            |doubt| Verdict::Undecided(format!("how it grows rests on {doubt}")),
+        ),
+        None if doubt.is_some() => within(comparison, (low, high), limit, unit, &doubt.unwrap_or_default()),
         None if comparison.holds(low, limit) != holds || comparison.holds(high, limit) != holds => {
             let [low, high, limit] = [low, high, limit].map(|number| unit.text(number));
             Verdict::Undecided(format!(
@@ -361,4 +369,20 @@ fn judged(found: Found<'_>, comparison: Comparison, limit: f64, unit: Figure) ->
         judgement.witness = Some(witness()?);
     }
     Ok(judgement)
+}
+
+/// Judges a number of which only this interval is known, since it rests on objects of which it is not known whether
+/// they count.
+fn within(comparison: Comparison, (low, high): (f64, f64), limit: f64, unit: Figure, doubt: &str) -> Verdict {
+    match (comparison.may_hold(low, high, limit), comparison.may_fail(low, high, limit)) {
+        (true, false) => Verdict::Holds,
+        (false, _) => Verdict::Fails,
+        (true, true) => {
+            let [low, high, limit] = [low, high, limit].map(|number| unit.text(number));
+            Verdict::Undecided(format!(
+                "it is known to be from {low} to {high} only, and the limit of {limit} is between them: it rests on \
+                 {doubt}"
+            ))
+        }
+    }
 }

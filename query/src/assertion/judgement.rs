@@ -32,8 +32,9 @@ pub(super) struct Judgement {
     pub(super) unit: Figure,
     /// The reason why it does not hold.
     pub(super) witness: Option<Witness>,
-    /// No lower bound decided which objects were measured.
-    pub(super) is_exact: bool,
+    /// Why the number is not exact, in the words of [`crate::answer::Answer::exactness`] and for people; `None` if it
+    /// is.
+    pub(super) inexact: Option<Inexact>,
     /// Facts that matter whatever the verdict is.
     pub(super) notes: Vec<String>,
 }
@@ -42,7 +43,7 @@ impl Judgement {
     /// A judgement about these numbers, without a witness or a note.
     pub(super) fn new(verdict: Verdict, found: f64, limit: f64, unit: Figure) -> Self {
         let (snapshot, said, witness) = (None, None, None);
-        Judgement { verdict, snapshot, found, limit, said, unit, witness, is_exact: true, notes: Vec::new() }
+        Judgement { verdict, snapshot, found, limit, said, unit, witness, inexact: None, notes: Vec::new() }
     }
 
     /// A judgement without numbers, for this reason.
@@ -64,11 +65,21 @@ impl Judgement {
     }
 }
 
+/// The reason why a number is not exact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Inexact {
+    pub(super) exactness: &'static str,
+    pub(super) note: String,
+}
+
 /// A measure as read from a snapshot, a series of them, processes or a program.
 pub(super) struct Found<'r> {
     pub(super) value: f64,
-    /// The interval that contains the true value in 95 of 100 cases. Both ends are `value` if it is exact.
+    /// The interval that contains the true value in 95 of 100 cases, or in any case if there is a doubt. Both ends are
+    /// `value` if it is exact.
     pub(super) interval: (f64, f64),
+    /// The objects of which it is not known whether they count, in words.
+    pub(super) doubt: Option<String>,
     /// The series whose slope is the value.
     pub(super) growth: Option<Arc<Grown>>,
     pub(super) notes: Vec<String>,
@@ -82,7 +93,7 @@ pub(super) type Explain<'r> = Box<dyn FnOnce() -> Result<Witness, QueryError> + 
 impl<'r> Found<'r> {
     /// An exact value.
     pub(super) fn exactly(value: f64, witness: Explain<'r>) -> Self {
-        Found { value, interval: (value, value), growth: None, notes: Vec::new(), witness }
+        Found { value, interval: (value, value), doubt: None, growth: None, notes: Vec::new(), witness }
     }
 }
 

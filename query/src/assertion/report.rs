@@ -6,7 +6,6 @@ use crate::assertion::junit::{Case, Problem};
 use crate::error::QueryError;
 use crate::language::names;
 use crate::session::state::State;
-use crate::tables::found::{BY_LOWER_BOUNDS, INEXACT};
 
 /// An assertion that was judged.
 pub(crate) struct Judged {
@@ -34,9 +33,9 @@ impl Judged {
             notes.extend(names::partial_names(expression, tables));
         }
         notes.extend(judgement.notes.iter().cloned());
-        if !judgement.is_exact {
-            notes.push(INEXACT.to_owned());
-        }
+        // An undecided assertion says why.
+        let is_decided = !matches!(judgement.verdict, Verdict::Undecided(_));
+        notes.extend(judgement.inexact.iter().filter(|_| is_decided).map(|inexact| inexact.note.clone()));
         let sign = match &assertion.claim {
             Claim::NoLeaks(_) => "=",
             Claim::Compared(compared) => compared.comparison.sign(),
@@ -133,10 +132,10 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         (false, true) => Outcome::Undecided,
         (false, false) => Outcome::Answered,
     };
-    match judged.iter().all(|judged| judged.judgement.is_exact) {
-        true => answer.exact(),
+    match judged.iter().find_map(|judged| judged.judgement.inexact.as_ref()) {
+        None => answer.exact(),
         // Notes name the assertions.
-        false => Answer { exactness: Some(BY_LOWER_BOUNDS), ..answer },
+        Some(inexact) => Answer { exactness: Some(inexact.exactness), ..answer },
     }
 }
 

@@ -6,10 +6,11 @@ use barrow_analyzer::{Judgement as Judged, ObjectId, ObjectSet, Recording, Snaps
 
 use super::{Judge, Side};
 use crate::assertion::Figure;
-use crate::assertion::judgement::{Found, Reading, grown::Grown};
+use crate::assertion::judgement::{Found, Inexact, Reading, grown::Grown};
 use crate::assertion::witness;
 use crate::error::QueryError;
 use crate::session::state::State;
+use crate::tables::found::{BY_LOWER_BOUNDS, INEXACT};
 use crate::tables::{growth_series, type_path};
 
 /// A path of types, as `growth` writes it.
@@ -52,7 +53,9 @@ impl Judge {
         };
         let PathSeries { retained_bytes, judgement, largest, is_exact, is_known } =
             path.in_snapshots(state, &recording, snapshots)?;
-        self.is_exact &= is_exact;
+        if !is_exact {
+            self.inexact = Some(Inexact { exactness: BY_LOWER_BOUNDS, note: INEXACT.to_owned() });
+        }
         let numbers = snapshots.iter().map(|snapshot| f64::from(snapshot.0));
         let points: Vec<(f64, f64)> = numbers.zip(retained_bytes.iter().map(|&bytes| bytes as f64)).collect();
         let grown = Arc::new(Grown { points, growth: judgement });
