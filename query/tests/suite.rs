@@ -11,5 +11,6 @@ mod library;
 mod lying_processes;
 mod progress;
 mod trial_answers;
+mod unknown;
 mod unmanaged;
 mod windows;
