@@ -133,6 +133,8 @@ impl Number {
                 order => order,
             },
             (Number::Whole(_), Number::Decimal(_)) => other.compare(self).map(Ordering::reverse),
+            (Number::Whole(one), Number::Real(real)) => whole_and_real(*one, *real),
+            (Number::Real(real), Number::Whole(other)) => whole_and_real(*other, *real).map(Ordering::reverse),
             // The nearest number of a large decimal is infinite.
             (Number::Decimal(_), Number::Real(real)) if real.is_infinite() => 0.0.partial_cmp(real),
             (Number::Real(real), Number::Decimal(_)) if real.is_infinite() => real.partial_cmp(&0.0),
@@ -182,6 +184,19 @@ impl NumberTest {
     }
 }
 
+/// The order of a whole number and a binary one, without rounding; `None` if that is NaN.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a number beyond the range becomes its end, which is beyond all others"
+)]
+fn whole_and_real(whole: i128, real: f64) -> Option<Ordering> {
+    let fraction = 0.0.partial_cmp(&(real - real.trunc()));
+    if real.is_infinite() {
+        return 0.0.partial_cmp(&real);
+    }
+    fraction.map(|fraction| whole.cmp(&(real.trunc() as i128)).then(fraction))
+}
+
 impl Bound {
     /// Whether a number is on the inner side of it; `outside` is the order of numbers beyond it.
     fn admits(&self, number: &Number, outside: Ordering) -> bool {
@@ -227,6 +242,11 @@ mod tests {
             (decimal("1E+400"), typed("1e400"), Ordering::Equal),
             (typed("1e400"), Number::Real(f64::MAX), Ordering::Greater),
             (typed("1.5K"), decimal("1536.00"), Ordering::Equal),
+            (Number::Real(9_007_199_254_740_992.0), typed("9007199254740993"), Ordering::Less),
+            (Number::Real(9_007_199_254_740_992.0), typed("9007199254740992"), Ordering::Equal),
+            (Number::Real(-2.5), typed("-2"), Ordering::Less),
+            (Number::Real(1e300), Number::Whole(u64::MAX.into()), Ordering::Greater),
+            (Number::Real(f64::NEG_INFINITY), Number::Whole(i128::MIN), Ordering::Less),
         ] {
             assert_eq!(one.compare(&other), Some(order), "{one:?} {other:?}");
             assert_eq!(other.compare(&one), Some(order.reverse()), "{one:?} {other:?}");

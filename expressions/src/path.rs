@@ -133,7 +133,7 @@ fn key(text: &str) -> Result<(PathStep, usize), Mistake> {
             let key = match word {
                 "null" => Some(MapKey::Null),
                 "true" | "false" => Some(MapKey::Boolean(word == "true")),
-                _ => Number::parse(word).map(MapKey::Number),
+                _ => Number::exact(word).map(MapKey::Number),
             };
             let message = "expected a number such as 42 or a text in quotes here: a key is as in \
                            `.attributes[\"tenant\"]` or `.items[42]`";
