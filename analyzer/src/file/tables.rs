@@ -24,6 +24,8 @@ use crate::file::strings::{StringAnswers, Strings};
 const MOST_BASES: usize = 256;
 /// The attribute of a type with the name of objects that represent the absence of a value.
 pub(crate) const NULL: &str = "null";
+/// The attribute of a type with the template for the lines of its objects.
+pub(crate) const READS_AS: &str = "reads as";
 /// The attribute of a type with the name of an interface or a further base.
 const IMPLEMENTS: &str = "implements";
 
@@ -316,7 +318,7 @@ impl Tables {
 
     /// The template that a type itself has.
     pub(crate) fn own_template(&self, id: TypeId) -> Option<&str> {
-        self.type_attribute(id, "reads as")
+        self.type_attribute(id, READS_AS)
     }
 
     /// Other attributes of a type that the runtime recorded: keys and values.
