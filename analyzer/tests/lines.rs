@@ -216,8 +216,10 @@ impl Hierarchy {
         let mut shard = snapshot.shard();
         for (id, &(of, number)) in (0..).zip(objects) {
             shard.object(id, &Object::new(types[of], 16)).unwrap();
-            if let Some(number) = number {
-                shard.value(fields[of], Value::Signed(number)).unwrap();
+            // A template reads the field of the type that has it, a rule that of the object's own type.
+            let chain = std::iter::successors(Some(of), |&of| self.0[of].0);
+            for of in chain.filter(|_| number.is_some()) {
+                shard.value(fields[of], Value::Signed(number.unwrap_or_default())).unwrap();
             }
         }
         shard.finish().unwrap();
