@@ -47,7 +47,7 @@ pub enum AnalyzerError {
         last: Option<SnapshotId>,
     },
     /// No object has a field or a reference of this name.
-    #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *has_contents))]
+    #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *has_contents, *has_names))]
     NoField {
         /// The requested name.
         name: String,
@@ -57,6 +57,8 @@ pub enum AnalyzerError {
         near: Option<String>,
         /// The contents of fields were recorded.
         has_contents: bool,
+        /// Objects have references with names, or none at all. If not, what they have is not known.
+        has_names: bool,
     },
     /// The numbers in fields were replaced by others, so they cannot be measured.
     #[error(
@@ -183,7 +185,7 @@ fn exceeded(held_bytes: u64, needed_bytes: Option<u64>, limit_bytes: u64) -> Str
     }
 }
 
-fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bool) -> String {
+fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bool, has_names: bool) -> String {
     let whole = path.map_or_else(|| format!(".{name}"), str::to_owned);
     if !has_contents {
         return format!(
@@ -193,6 +195,12 @@ fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bo
     }
     let place = path.map_or_else(String::new, |path| format!(" as in `{path}`"));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `.{near}`?"));
+    if !has_names {
+        return format!(
+            "whether an object has `.{name}`{place} is not known: no reference of this recording has a name that the program \
+             gave it, as in dumps of Ruby before 3.2, which also do not tell the keys of a hash from its values{near}"
+        );
+    }
     format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded{near}")
 }
 

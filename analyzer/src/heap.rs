@@ -59,6 +59,7 @@ use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::lazy::Lazy;
 use crate::progress::Progress;
+use crate::questions::fields::Nulls;
 use crate::run::Run;
 
 /// One snapshot as a graph.
@@ -92,6 +93,10 @@ pub struct Heap {
     incoming_asked: AtomicBool,
     types: Lazy<Values<u32>>,
     class_names: Lazy<HashMap<ObjectId, StringId>>,
+    /// The objects that represent a value that was not recorded.
+    pub(crate) unrecorded: Lazy<ObjectSet>,
+    /// The objects that represent the absence of a value.
+    pub(crate) nulls: Lazy<Nulls>,
     /// The number of objects whose fill was asked for.
     pub(crate) fillings_asked: AtomicU64,
     /// The fill of all objects, after questions about many.
@@ -215,6 +220,8 @@ impl Heap {
             incoming_asked: AtomicBool::new(false),
             types: Lazy::default(),
             class_names: Lazy::default(),
+            unrecorded: Lazy::default(),
+            nulls: Lazy::default(),
             besides: Lazy::default(),
             unkept: Mutex::new(None),
         }

@@ -15,6 +15,7 @@
 mod forms;
 mod key_predicate;
 mod lookup;
+mod named;
 mod parts;
 mod reader;
 mod walk;

@@ -8,8 +8,9 @@
 //!   otherwise ──────────────────────────────────────────▶ missing: objects of the type have no such field
 //! ```
 //!
-//! Of several fields with one name, that of the most derived type counts. If some of them are references, of which some
-//! are null, it is not known which. In recordings without declared fields, the names of references serve as fields.
+//! Of several fields with one name, that of the most derived type counts, except in paths that attributes of types have:
+//! there it is a field of the type with the attribute, or of its bases. If some of them are references, of which some are
+//! null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
 mod filling;
 mod matching;
@@ -40,9 +41,11 @@ use crate::progress::Progress;
 pub use filling::Filling;
 pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
+use path::Declaration;
 pub use path::FieldPath;
+pub(crate) use standing::{Meant, Standing};
 pub(crate) use tested::Tested;
-pub(crate) use value_predicate::{TextAnswers, ValuePredicate};
+pub(crate) use value_predicate::{Nulls, TextAnswers, ValuePredicate};
 pub(crate) use value_predicate::{number, shortest};
 
 /// The name of objects that are [`Held::Undefined`].
@@ -243,10 +246,10 @@ impl Heap {
 
     /// The same, with objects as they are.
     pub(crate) fn path_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let mut steps = path.steps().iter();
-        let Some(first) = steps.next() else { return Ok(Vec::new()) };
-        let mut column = self.one_step(set, first, progress)?;
-        for step in steps {
+        let mut steps = path.steps().iter().enumerate();
+        let Some((at, first)) = steps.next() else { return Ok(Vec::new()) };
+        let mut column = self.one_step(set, first, path.declaration(at), progress)?;
+        for (at, step) in steps {
             column = self
                 .through(&column, |targets| self.null_objects(targets, progress))?
                 .into_iter()
@@ -255,16 +258,22 @@ impl Heap {
                 .collect();
             let targets = Held::objects(&column);
             // Also looked for where no reference leads to an object that could have it.
-            let of_target = self.one_step(&self.set_of(&targets), step, progress)?;
+            let of_target = self.one_step(&self.set_of(&targets), step, path.declaration(at), progress)?;
             column = next_step(&column, &targets, &of_target);
         }
         Ok(column)
     }
 
     /// What a step of a path leads to from each object of the set.
-    fn one_step(&self, set: &ObjectSet, step: &PathStep, progress: &dyn Progress) -> Result<Vec<Held>> {
+    fn one_step(
+        &self,
+        set: &ObjectSet,
+        step: &PathStep,
+        declaration: Declaration,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Held>> {
         match step {
-            PathStep::Field(name) => self.one_field(set, name, progress),
+            PathStep::Field(name) => self.one_field(set, name, declaration, progress),
             PathStep::Key(key) => self.values_under(set, key, progress),
         }
     }
@@ -278,8 +287,14 @@ impl Heap {
     }
 
     /// The value of the field of this name for each object of the set.
-    fn one_field(&self, set: &ObjectSet, name: &str, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let named = NamedField::find(self.recording(), name)?;
+    fn one_field(
+        &self,
+        set: &ObjectSet,
+        name: &str,
+        declaration: Declaration,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Held>> {
+        let named = NamedField::declared_by(self.recording(), name, declaration)?;
         if set.is_empty() {
             return Ok(Vec::new());
         }
@@ -292,7 +307,8 @@ impl Heap {
 
     /// The value of any field of the path's only name for each object of the set, if several fields have the name.
     pub(crate) fn any_field(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let named = NamedField::find(self.recording(), path.name_at(0).unwrap_or_default())?.or_any();
+        let (name, declaration) = (path.name_at(0).unwrap_or_default(), path.declaration(0));
+        let named = NamedField::declared_by(self.recording(), name, declaration)?.or_any();
         Ok(self.fields_at_once(&[(set, &named)], progress)?.remove(0))
     }
 
@@ -369,6 +385,7 @@ impl Heap {
             let mut going: Vec<(usize, Cow<'_, ObjectSet>, NamedField<'_>)> = Vec::new();
             for (at, &(set, path)) in asked.iter().enumerate() {
                 let Some(name) = path.name_at(step) else { continue };
+                let declaration = path.declaration(step);
                 let targets = match step {
                     0 => Cow::Borrowed(set),
                     _ => Cow::Owned(self.set_of(&Held::objects(&columns[at]))),
@@ -377,7 +394,7 @@ impl Heap {
                     columns[at] = next_step(&columns[at], &[], &[]);
                     continue;
                 }
-                match NamedField::find(self.recording(), name) {
+                match NamedField::declared_by(self.recording(), name, declaration) {
                     Ok(named) => going.push((at, targets, named)),
                     // A null or unknown value on the way stays so, even if no object has the field.
                     Err(AnalyzerError::NoField { .. }) => columns[at] = next_step(&columns[at], &[], &[]),

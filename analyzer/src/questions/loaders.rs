@@ -11,7 +11,6 @@
 
 use std::collections::BTreeMap;
 
-use barrow_expressions::PathStep;
 use barrow_format::rows::{KindRole, TypeTotals, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
@@ -215,8 +214,7 @@ impl Heap {
 
     /// The value of a field of each object; missing if no type has such a field.
     fn held_or_missing(&self, ids: &[ObjectId], names: &[&str], progress: &dyn Progress) -> Result<Vec<Held>> {
-        let path = FieldPath::of(names.iter().map(|&name| PathStep::Field(name.to_owned())).collect());
-        match self.field_column(&self.set_of(ids), &path, progress) {
+        match self.field_column(&self.set_of(ids), &FieldPath::of_library(names), progress) {
             Err(AnalyzerError::NoField { .. }) => Ok(vec![Held::Missing; ids.len()]),
             column => column,
         }

@@ -122,7 +122,7 @@ impl Heap {
         let [direct, mapped, native] = &mut found;
         if type_totals(recording, self.snapshot())?.iter().any(|totals| is_buffer(totals.type_id)) {
             let set = self.objects_of_types(None, is_buffer, progress)?;
-            let paths = ["capacity", "cleaner", "att", "segment", "fd"].map(FieldPath::named);
+            let paths = ["capacity", "cleaner", "att", "segment", "fd"].map(|name| FieldPath::of_library(&[name]));
             let asked: Vec<_> = paths.iter().map(|path| (&set, path)).collect();
             let columns = self.paths_at_once(&asked, progress)?;
             let rows = (0..set.len() as usize).map(|row| std::array::from_fn(|column| columns[column][row]));

@@ -4,11 +4,12 @@
 //! was not read, and then the next objects of all are read at once.
 
 use barrow_expressions::MapKey;
-use barrow_format::ObjectId;
+use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::forms::Forms;
 use super::key_predicate::KeyPredicate;
+use super::named::has_named_keys;
 use super::parts::Contribution;
 use super::reader::Reader;
 use super::walk::Walk;
@@ -34,22 +35,23 @@ impl Heap {
     /// if not all of its keys are known. Of several equal keys the first counts, in the order of [`Heap::entries`]. An object
     /// whose type does not say where its entries are is unknown, unless it is a text, a number or null.
     ///
-    /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all. Memory: 100 bytes for each entry of
-    /// 16,384 maps.
+    /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all, and of [`Heap::lines`] of the keys that
+    /// have lines. Memory: 100 bytes for each entry of 16,384 maps.
     ///
     /// # Errors
     /// [`AnalyzerError::NoKeys`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn values_under(&self, set: &ObjectSet, key: &MapKey, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let forms = Forms::find(self)?;
-        if !forms.have_keys() {
-            return Err(AnalyzerError::NoKeys);
-        }
+        let forms = self.forms_with_keys()?;
         if !self.recording().has_contents()? {
             return Ok(vec![Held::Unknown; set.len() as usize]);
         }
         let maps = self.objects_of_types(Some(set), |id| forms.of(id).is_some(), progress)?;
         let mut others = set.clone();
         others.difference_with(&maps);
+        let tables = self.recording().tables()?;
+        let named = self.objects_of_types(Some(&others), |id| has_named_keys(tables, id), progress)?;
+        let of_named = self.values_by_name(&named, key, progress)?;
+        others.difference_with(&named);
         let of_others = if others.is_empty() { Vec::new() } else { self.stand_for(&others, progress)? };
         let key = KeyPredicate::new(self, key, progress)?;
         let mut of_maps = Vec::with_capacity(maps.len() as usize);
@@ -60,11 +62,13 @@ impl Heap {
             of_maps.extend(look_up(&mut reader, part, &key)?);
             steps_left = reader.steps_left;
         }
-        self.recording().tables()?.check_strings()?;
-        let (mut of_maps, mut of_others) = (of_maps.into_iter(), of_others.into_iter());
-        let values = set.iter().map(|object| match maps.contains(object) {
-            true => of_maps.next().unwrap_or(Held::Unknown),
-            false => match of_others.next() {
+        tables.check_strings()?;
+        let (mut of_maps, mut of_named) = (of_maps.into_iter(), of_named.into_iter());
+        let mut of_others = of_others.into_iter();
+        let values = set.iter().map(|object| match object {
+            map if maps.contains(map) => of_maps.next().unwrap_or(Held::Unknown),
+            map if named.contains(map) => of_named.next().unwrap_or(Held::Unknown),
+            _ => match of_others.next() {
                 Some(Held::Value(_)) => Held::Missing,
                 Some(null @ (Held::Null | Held::Undefined)) => null,
                 _ => Held::Unknown,
@@ -84,12 +88,23 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::values_under`].
     pub(crate) fn maps(&self, progress: &dyn Progress) -> Result<ObjectSet> {
-        let forms = Forms::find(self)?;
-        if !forms.have_keys() {
-            return Err(AnalyzerError::NoKeys);
-        }
+        let (forms, tables) = (self.forms_with_keys()?, self.recording().tables()?);
         let leads_to_keys = |form| forms.parts(form).iter().any(Contribution::leads_to_keys);
-        self.objects_of_types(None, |id| forms.of(id).is_some_and(leads_to_keys), progress)
+        let is_map = |id| forms.of(id).is_some_and(leads_to_keys) || has_named_keys(tables, id);
+        self.objects_of_types(None, is_map, progress)
+    }
+
+    /// The ways in which types say where entries are.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::NoKeys`] if none has keys, [`AnalyzerError::Section`].
+    fn forms_with_keys(&self) -> Result<Forms> {
+        let (forms, tables) = (Forms::find(self)?, self.recording().tables()?);
+        let mut types = (0..tables.type_count() as u32).map(TypeId);
+        match forms.have_keys() || types.any(|id| has_named_keys(tables, id)) {
+            true => Ok(forms),
+            false => Err(AnalyzerError::NoKeys),
+        }
     }
 }
 
@@ -104,7 +119,7 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
             break;
         }
     }
-    let mut found: HashMap<ObjectId, Held> = HashMap::default();
+    let mut ended: Vec<(ObjectId, Walk<'_>)> = Vec::new();
     let mut distinct = inner.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -120,9 +135,7 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
         for (map, mut walk) in walks {
             match walk.goes_on(reader)? {
                 true => going.push((map, walk)),
-                false => {
-                    found.insert(map, walk.value());
-                }
+                false => ended.push((map, walk)),
             }
         }
         walks = going;
@@ -131,6 +144,8 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
         }
         most = (most * 2).min(LEAST_AT_ONCE.max(MOST_AT_ONCE / walks.len()));
     }
+    let read = key.read(reader.heap, ended.iter().flat_map(|(_, walk)| walk.unread_keys()), reader.progress)?;
+    let found: HashMap<ObjectId, Held> = ended.iter().map(|(map, walk)| (*map, walk.value(&read))).collect();
     Ok(inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect())
 }
 

@@ -22,8 +22,9 @@ pub(super) enum Contribution {
     OfEach(FieldPath),
     /// `.map=`: the keys of the entries of the object there are the elements.
     KeysOf(FieldPath),
-    /// `.key=.value`: an entry; with `?` at the end none if the value is null.
-    Entry { key: FieldPath, value: FieldPath, unless_null: bool },
+    /// `.key=.value`: an entry; with `?` at the end none if the value is null. With `?` after the key it was freed if it is
+    /// null, so that it is not the key null.
+    Entry { key: FieldPath, value: FieldPath, unless_null: bool, is_weak: bool },
     /// `=.item`: an element; `=.item=`: one in no order.
     Element { value: FieldPath, unless: AbsentElement, is_ordered: bool },
     /// `=.item*.count`: an element as many times as a number says.
@@ -113,7 +114,10 @@ impl Contribution {
             },
             Some((key, value)) => match (key.strip_suffix("[]"), value.strip_suffix("[]")) {
                 (Some(keys), Some(values)) => Contribution::Parallel { keys: path(keys)?, values: path(values)? },
-                _ => return Some(Contribution::Entry { key: path(key)?, value: path(value)?, unless_null }),
+                _ => {
+                    let (key, is_weak) = key.strip_suffix('?').map_or((key, false), |key| (key, true));
+                    return Some(Contribution::Entry { key: path(key)?, value: path(value)?, unless_null, is_weak });
+                }
             },
         };
         (!unless_null).then_some(part)
@@ -169,7 +173,7 @@ impl Contribution {
 
 fn path(text: &str) -> Option<FieldPath> {
     let is_plain = !text.contains(['[', ']', '=', '?', '~', ',', '*']);
-    FieldPath::parse(text).filter(|path| is_plain && path.steps().len() <= MOST_NAMES)
+    FieldPath::of_attribute(ENTRIES, text).filter(|path| is_plain && path.steps().len() <= MOST_NAMES)
 }
 
 /// The attribute of the type, or of its nearest base with one.
@@ -188,17 +192,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_have_eighteen_forms() {
-        let path = |text| FieldPath::parse(text).unwrap();
+    fn parts_have_nineteen_forms() {
+        let path = |text| FieldPath::of_attribute(ENTRIES, text).unwrap();
         let (a, b) = (path(".a"), path(".b"));
-        let entry = |unless_null| Contribution::Entry { key: a.clone(), value: path(".b.c"), unless_null };
+        let entry = |unless_null, is_weak| {
+            let (key, value) = (a.clone(), path(".b.c"));
+            Contribution::Entry { key, value, unless_null, is_weak }
+        };
         for (text, part) in [
             (".a.b", Contribution::Of { path: path(".a.b"), is_any: false }),
             (".a~", Contribution::Of { path: a.clone(), is_any: true }),
             (".a[]", Contribution::OfEach(a.clone())),
             (".a=", Contribution::KeysOf(a.clone())),
-            (".a=.b.c", entry(false)),
-            (".a=.b.c?", entry(true)),
+            (".a=.b.c", entry(false, false)),
+            (".a=.b.c?", entry(true, false)),
+            (".a?=.b.c", entry(false, true)),
             ("=.a", Contribution::Element { value: a.clone(), unless: AbsentElement::Never, is_ordered: true }),
             ("=.a?", Contribution::Element { value: a.clone(), unless: AbsentElement::Null, is_ordered: true }),
             (
@@ -236,6 +244,8 @@ mod tests {
             ".a?",
             ".a[]?",
             ".a=?",
+            ".a?=",
+            ".a[]?=.b[]",
             "=.a[]?",
             ".a[=]?",
             ".a[]=.b",

@@ -4,9 +4,9 @@ mod elements;
 mod table;
 
 use barrow_format::ObjectId;
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
-use super::key_predicate::KeyPredicate;
+use super::key_predicate::{KeyMatch, KeyPredicate};
 use super::parts::Contribution;
 use super::reader::{ReadObject, Reader, slots};
 use super::{Entries, Entry, EntryKey};
@@ -50,6 +50,8 @@ pub(super) struct Walk<'k> {
     found: Entries,
     /// What the key leads to.
     value: Option<Held>,
+    /// Entries whose keys are still to be read.
+    unread: Vec<(ObjectId, Held)>,
 }
 
 impl<'k> Walk<'k> {
@@ -66,6 +68,7 @@ impl<'k> Walk<'k> {
             lists: Vec::new(),
             found: Entries { entries: Vec::new(), has_more: false, are_known: true, nulls: None },
             value: None,
+            unread: Vec::new(),
         }
     }
 
@@ -148,12 +151,13 @@ impl<'k> Walk<'k> {
             }
             (None, _) => self.found.entries.push(entry),
             (Some(test), EntryKey::Held(key)) => match test.holds(key) {
-                Some(true) => {
+                KeyMatch::Yes => {
                     self.value = Some(entry.value);
                     return false;
                 }
-                Some(false) => {}
-                None => self.found.are_known = false,
+                KeyMatch::No => {}
+                KeyMatch::Unknown => self.found.are_known = false,
+                KeyMatch::Unread(key) => self.unread.push((key, entry.value)),
             },
             (Some(_), EntryKey::None | EntryKey::Index(_)) => {}
         }
@@ -168,9 +172,29 @@ impl<'k> Walk<'k> {
         Ok(self.found)
     }
 
-    /// What the key leads to, when the walk has ended: missing if the object has no such key.
-    pub(super) fn value(&self) -> Held {
-        self.value.unwrap_or(if self.found.are_known { Held::Missing } else { Held::Unknown })
+    /// The keys that are still to be read, when the walk has ended; none if it has found the key.
+    pub(super) fn unread_keys(&self) -> impl Iterator<Item = ObjectId> {
+        let unread = if self.value.is_none() { &self.unread[..] } else { &[] };
+        unread.iter().map(|&(key, _)| key)
+    }
+
+    /// What the key leads to, when the walk has ended: missing if the object has no such key. `read` tells of the keys that
+    /// were still to be read whether they are it. If several are, such as decimal numbers that are equal and not the same,
+    /// it is not known which one was meant.
+    pub(super) fn value(&self, read: &HashMap<ObjectId, Option<bool>>) -> Held {
+        if let Some(value) = self.value {
+            return value;
+        }
+        let is_key = |(key, _): &&(ObjectId, Held)| read.get(key) == Some(&Some(true));
+        let mut same = self.unread.iter().filter(is_key).map(|&(_, value)| value);
+        match (same.next(), same.next()) {
+            (Some(value), None) => value,
+            (Some(_), Some(_)) => Held::Unknown,
+            _ if self.found.are_known && self.unread.iter().all(|(key, _)| read.get(key) == Some(&Some(false))) => {
+                Held::Missing
+            }
+            _ => Held::Unknown,
+        }
     }
 
     /// The number of null elements of the lists: the recorded number of elements less those found.
@@ -237,6 +261,7 @@ impl<'k> Walk<'k> {
                 }));
             }
             (Contribution::Entry { unless_null: true, .. }, &[.., Held::Null]) => {}
+            (Contribution::Entry { is_weak: true, .. }, &[Held::Null, _]) if self.key.is_some() => {}
             (Contribution::Entry { .. }, &[key, value]) => self.waiting.push(tell(key, value, only_keys)),
             (
                 Contribution::Element { .. }

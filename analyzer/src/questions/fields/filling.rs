@@ -23,6 +23,9 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
+/// The attribute of a type with the place of the number of elements of its objects.
+const ELEMENTS: &str = "elements";
+
 /// The fill of an object. Unknown numbers are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Filling {
@@ -74,34 +77,30 @@ impl Count {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
         Some(match words[..] {
-            [field] => Count::Field(FieldPath::parse(field)?),
-            [field, other] => Count::Unless(FieldPath::parse(field)?, FieldPath::parse(other.strip_prefix('!')?)?),
-            [tail, "-", head, "%", slots] => Count::Ring {
-                tail: FieldPath::parse(tail)?,
-                head: FieldPath::parse(head)?,
-                slots: FieldPath::parse(slots)?,
-            },
+            [field] => Count::Field(path(field)?),
+            [field, other] => Count::Unless(path(field)?, path(other.strip_prefix('!')?)?),
+            [tail, "-", head, "%", slots] => Count::Ring { tail: path(tail)?, head: path(head)?, slots: path(slots)? },
             _ => return None,
         })
     }
 }
 
 impl FillingFields {
-    /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
     /// Returns whether a type says where the number of elements is.
     pub(super) fn are_known(tables: &Tables, id: TypeId) -> bool {
         Self::of(tables, id).elements.is_some()
     }
 
+    /// Reads the attributes of the type, or of its nearest base with the attribute `elements`.
     fn of(tables: &Tables, id: TypeId) -> Self {
         let declaring =
-            tables.type_and_bases(id).find(|&id| tables.type_attribute(id, "elements").is_some()).unwrap_or(id);
+            tables.type_and_bases(id).find(|&id| tables.type_attribute(id, ELEMENTS).is_some()).unwrap_or(id);
         let [elements, slots, hash_table, slot_bytes] =
-            ["elements", "slots", "hash table", "slot bytes"].map(|key| tables.type_attribute(declaring, key));
+            [ELEMENTS, "slots", "hash table", "slot bytes"].map(|key| tables.type_attribute(declaring, key));
         FillingFields {
             elements: elements.and_then(Count::parse),
-            slots: slots.and_then(FieldPath::parse),
-            hash_table: hash_table.and_then(FieldPath::parse),
+            slots: slots.and_then(path),
+            hash_table: hash_table.and_then(path),
             slot_bytes: slot_bytes.and_then(|bytes| bytes.parse().ok()),
         }
     }
@@ -126,7 +125,7 @@ impl FillingFields {
     /// The array whose length is the number of slots, if it is the object's own: that is one reference away.
     pub(crate) fn own_array(&self) -> Option<FieldPath> {
         let slots = self.slots.as_ref().filter(|slots| slots.steps().len() == 2)?;
-        slots.name_at(0).map(FieldPath::named)
+        slots.first()
     }
 }
 
@@ -293,6 +292,11 @@ impl Heap {
     }
 }
 
+/// Reads a path in the attributes of a type.
+fn path(text: &str) -> Option<FieldPath> {
+    FieldPath::of_attribute(ELEMENTS, text)
+}
+
 /// The value of a field as a number of things.
 fn count(held: Held) -> Option<u64> {
     match held {
@@ -319,7 +323,7 @@ mod tests {
 
     #[test]
     fn counts_have_three_forms() {
-        let path = |text| FieldPath::parse(text).unwrap();
+        let path = |text| path(text).unwrap();
         assert_eq!(Count::parse(".m.size"), Some(Count::Field(path(".m.size"))));
         assert_eq!(Count::parse(".a !.b"), Some(Count::Unless(path(".a"), path(".b"))));
         let ring = Count::Ring { tail: path(".t"), head: path(".h"), slots: path(".e.length") };
@@ -331,7 +335,6 @@ mod tests {
 
     #[test]
     fn more_elements_than_there_is_room_for_are_unknown() {
-        let path = |text| FieldPath::parse(text);
         let list = FillingFields {
             elements: Count::parse(".size"),
             slots: path(".elements.length"),

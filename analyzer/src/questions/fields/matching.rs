@@ -48,11 +48,11 @@ impl Heap {
         let column = self.path_column(&starts, path, progress)?;
         let nulls = self.nulls(progress)?;
         let referred = self.set_of(&Held::objects(&column));
-        let held_test = HeldTest::new(self, test, &nulls, Some(&referred), progress)?;
+        let held_test = HeldTest::new(self, test, nulls, Some(&referred), progress)?;
         let mut tested = Tested::none(self);
         starts.iter().zip(column).for_each(|(object, held)| tested.add(object, held_test.holds(held)));
         if begins_with_key && !matches!(test, FieldTest::Unknown { .. }) {
-            tested.unknown.union_with(&self.perhaps_maps(&nulls, progress)?);
+            tested.unknown.union_with(&self.perhaps_maps(nulls, progress)?);
         }
         Ok(tested)
     }
@@ -74,13 +74,18 @@ impl Heap {
         Ok(self.collect(&field, name, progress, |held| Some(held != Held::Missing))?.passing)
     }
 
+    /// The objects that represent a value that was not recorded.
+    pub(crate) fn unrecorded(&self, progress: &dyn Progress) -> Result<&ObjectSet> {
+        self.unrecorded.get_or_compute(|| Ok(self.standing_for(|_| Some(false), progress)?.unknown))
+    }
+
     /// The objects for which the field at the end of a path without keys passes a test.
     fn named_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
         let mut names = (0..).map_while(|step| path.name_at(step)).collect::<Vec<_>>();
         let last = names.pop().unwrap_or_default();
         // As a text, the name of `None` would pass.
         let nulls = match is_of_absence(test) || matches!(test, FieldTest::Text(_) | FieldTest::Time(_, Some(_))) {
-            true => self.nulls(progress)?,
+            true => self.nulls(progress)?.clone(),
             false => {
                 let none = ObjectSet::new(self.snapshot(), self.object_count());
                 Nulls { null: none.clone(), undefined: none }
@@ -107,7 +112,11 @@ impl Heap {
     }
 
     /// The objects that represent the absence of a value, such as `None` of Python, according to attributes of types.
-    pub(crate) fn nulls(&self, progress: &dyn Progress) -> Result<Nulls> {
+    pub(crate) fn nulls(&self, progress: &dyn Progress) -> Result<&Nulls> {
+        self.nulls.get_or_compute(|| self.find_nulls(progress))
+    }
+
+    fn find_nulls(&self, progress: &dyn Progress) -> Result<Nulls> {
         let tables = self.recording().tables()?;
         let mut names = HashMap::default();
         for id in (0..tables.type_count() as u32).map(TypeId) {

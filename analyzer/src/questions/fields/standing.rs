@@ -7,16 +7,21 @@
 //!   its type, or a base, `named by` ───────▶ the reference ──▶ the text of its target
 //! ```
 
+use std::sync::atomic::Ordering;
+
 use barrow_format::block::{BlockColumns, ColumnSelection};
-use barrow_format::rows::{Encoding, KindRole, Value};
+use barrow_format::rows::{Encoding, Field, KindRole, Value};
 use barrow_format::{FieldId, ObjectId, TypeId};
 use foldhash::{HashMap, HashSet};
 
+use super::path::Declaration;
 use super::{Held, Tested, ValuePredicate};
+use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
+use crate::file::fields::Fields;
 use crate::file::tables::{NULL, Tables};
-use crate::graph::object_set::ObjectSet;
+use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
 use crate::progress::Progress;
 use crate::questions::texts::holds_text;
@@ -42,11 +47,51 @@ fn holds_number(tables: &Tables, id: TypeId) -> bool {
             || tables.type_and_bases(id).any(|id| NUMBER_TYPES.contains(&tables.type_name(id))))
 }
 
+/// The objects that represent a value, by what is known of it; others represent none.
+pub(crate) struct Standing {
+    /// The value passes a test.
+    pub(crate) passing: ObjectSet,
+    /// It does not.
+    pub(crate) failing: ObjectSet,
+    /// It is not known.
+    pub(crate) unknown: ObjectSet,
+}
+
+/// The field with the value of objects.
+#[derive(Debug, Clone, Copy)]
+struct ValueField {
+    id: FieldId,
+    encoding: Encoding,
+    /// Not all objects of the type have it.
+    is_optional: bool,
+    /// It is true or false, and a number as well: a base of its type has a number, as `int` of Python is of `bool`.
+    is_number_too: bool,
+}
+
+impl ValueField {
+    /// Returns whether the text of an object of the type is no value of it, as that of a number with too many digits.
+    fn has_no_texts(&self) -> bool {
+        !self.is_optional && self.encoding != Encoding::Text
+    }
+}
+
+/// A value that an object represents, or what is known of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Meant {
+    Known(Value),
+    /// True or false, and 1 or 0 as well.
+    KnownTruth(bool),
+    /// Only the name of the object is known; the value would be of this encoding.
+    Called(Value, Encoding),
+    /// It is of this encoding, if that is known.
+    Unknown(Option<Encoding>),
+}
+
 /// The types whose objects represent values.
 pub(super) struct ValueTypes<'r> {
     tables: &'r Tables,
-    /// For each type whose objects have their value in a field, this field with its encoding.
-    values: HashMap<TypeId, (FieldId, Encoding)>,
+    /// For each type whose objects have their value in a field, this field.
+    values: HashMap<TypeId, ValueField>,
     /// For each type whose objects have their name in another object, the reference to that.
     names: HashMap<TypeId, &'r str>,
     /// The types of which some objects represent the absence of a value.
@@ -66,13 +111,11 @@ impl<'r> ValueTypes<'r> {
             names.extend(named_by.map(|name| (id, name)));
             // Constants of an enumeration are called by their names, also those that are numbers.
             let line = tables.type_and_bases(id).take(if named_by.is_some() { 1 } else { usize::MAX });
-            if let Some((holder, name)) =
-                line.into_iter().find_map(|id| Some((id, tables.type_attribute(id, VALUE_OF)?)))
-                && let mut declared = fields.declared_by(holder).iter().filter_map(|&id| Some((id, fields.get(id)?)))
-                && let Some((field, row)) = declared.find(|(_, row)| tables.string(row.name) == name)
-            {
-                values.insert(id, (field, row.encoding));
-            }
+            let field = line.into_iter().find_map(|id| {
+                let name = tables.type_attribute(id, VALUE_OF)?;
+                Some(value_field(tables, fields, id, name))
+            });
+            values.extend(field.flatten().map(|field| (id, field)));
             if tables.type_attribute(id, NULL).is_some() {
                 nulls.insert(id);
             }
@@ -85,6 +128,11 @@ impl<'r> ValueTypes<'r> {
         };
         let always = (0..tables.type_count() as u32).map(TypeId).filter(is_always).collect();
         Ok(ValueTypes { tables, values, names, nulls, always })
+    }
+
+    /// Returns whether true and false are the numbers 1 and 0, as in Python.
+    pub(super) fn truths_are_numbers(&self) -> bool {
+        self.values.values().any(|field| field.is_number_too)
     }
 
     /// The columns that values of objects are found in.
@@ -101,14 +149,37 @@ impl<'r> ValueTypes<'r> {
     /// The value that the object in a row has itself, not in a target of its references.
     fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
         let type_id = self.type_of(columns, row);
-        let value = self.values.get(&type_id).and_then(|&(id, encoding)| {
-            let at = fields.iter().position(|&field| field == id)?;
-            Value::of_code(encoding, codes[at])
+        let field = self.values.get(&type_id);
+        let value = field.and_then(|of| {
+            let at = fields.iter().position(|&field| field == of.id)?;
+            Value::of_code(of.encoding, codes[at])
         });
         if value.is_some() || self.tables.kind_role(self.tables.type_kind(type_id)) != KindRole::Object {
             return value;
         }
         columns.names.get(row).copied().flatten().map(Value::Text)
+    }
+
+    /// What is known of the value that the object in a row has itself; `None` if it has none.
+    fn meant(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Meant> {
+        let type_id = self.type_of(columns, row);
+        let field = self.values.get(&type_id);
+        match self.own(columns, row, fields, codes) {
+            Some(Value::Boolean(truth)) if field.is_some_and(|field| field.is_number_too) => {
+                Some(Meant::KnownTruth(truth))
+            }
+            Some(name @ Value::Text(_)) if field.is_some_and(ValueField::has_no_texts) => {
+                field.map(|field| Meant::Called(name, field.encoding))
+            }
+            Some(value) => Some(Meant::Known(value)),
+            None => match field {
+                Some(field) if !field.is_optional => Some(Meant::Unknown(Some(field.encoding))),
+                _ if self.tables.type_attribute(type_id, TEXT_OF).is_some() => {
+                    Some(Meant::Unknown(Some(Encoding::Text)))
+                }
+                _ => self.always.contains(&type_id).then_some(Meant::Unknown(None)),
+            },
+        }
     }
 
     fn type_of(&self, columns: &BlockColumns, row: usize) -> TypeId {
@@ -122,6 +193,23 @@ impl<'r> ValueTypes<'r> {
         labels.dedup();
         labels
     }
+}
+
+/// The field with the value of objects, which `holder` declares.
+fn value_field(tables: &Tables, fields: &Fields, holder: TypeId, name: &str) -> Option<ValueField> {
+    let (id, row) = declared_field(tables, fields, holder, name)?;
+    let is_number_too = row.encoding == Encoding::Boolean
+        && tables.type_and_bases(holder).skip(1).any(|base| {
+            let of_base = declared_field(tables, fields, base, name);
+            of_base.is_some_and(|(_, row)| !matches!(row.encoding, Encoding::Boolean | Encoding::Reference))
+        });
+    Some(ValueField { id, encoding: row.encoding, is_optional: row.is_optional, is_number_too })
+}
+
+/// The field of a name that a type itself declares.
+fn declared_field<'f>(tables: &Tables, fields: &'f Fields, id: TypeId, name: &str) -> Option<(FieldId, &'f Field)> {
+    let mut declared = fields.declared_by(id).iter().filter_map(|&id| Some((id, fields.get(id)?)));
+    declared.find(|(_, row)| tables.string(row.name) == name)
 }
 
 impl Heap {
@@ -140,7 +228,7 @@ impl Heap {
             if named.is_empty() {
                 continue;
             }
-            let leads = match self.one_field(&named, label, progress) {
+            let leads = match self.one_field(&named, label, Declaration::OfAttribute(NAMED_BY), progress) {
                 Err(AnalyzerError::NoField { .. }) => continue,
                 leads => leads?,
             };
@@ -158,16 +246,15 @@ impl Heap {
         Ok(column)
     }
 
+    /// Returns whether true and false are the numbers 1 and 0, as in Python.
+    pub(crate) fn truths_are_numbers(&self) -> Result<bool> {
+        Ok(ValueTypes::find(self)?.truths_are_numbers())
+    }
+
     /// Null or undefined for each object of the set that represents the absence of a value; missing for the others.
     pub(super) fn null_objects(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let standing = ValueTypes::find(self)?;
-        if standing.nulls.is_empty() {
-            return Ok(vec![Held::Missing; set.len() as usize]);
-        }
-        let meanings = self.own_meaning(&standing, set, true, progress)?.into_iter();
-        Ok(meanings
-            .map(|held| if matches!(held, Held::Null | Held::Undefined) { held } else { Held::Missing })
-            .collect())
+        let nulls = self.nulls(progress)?;
+        Ok(set.iter().map(|object| nulls.held(object).unwrap_or(Held::Missing)).collect())
     }
 
     /// The text or the number that each object of the set has itself; with `has_nulls` null for one that represents the
@@ -204,39 +291,61 @@ impl Heap {
         passes: impl Fn(Value) -> Option<bool> + Sync,
         progress: &dyn Progress,
     ) -> Result<Tested> {
+        let judge = |meant| match meant {
+            Meant::Known(value) | Meant::Called(value, _) => passes(value),
+            Meant::KnownTruth(truth) => passes(Value::Boolean(truth)),
+            Meant::Unknown(_) => None,
+        };
+        let Standing { passing, unknown, .. } = self.standing_by(judge, progress)?;
+        Ok(Tested { passing, unknown }.settled())
+    }
+
+    /// The objects that represent a value, by what `judge` says of it.
+    pub(crate) fn standing_by(
+        &self,
+        judge: impl Fn(Meant) -> Option<bool> + Sync,
+        progress: &dyn Progress,
+    ) -> Result<Standing> {
         let standing = ValueTypes::find(self)?;
         let mut places = places(self.recording(), &[self.snapshot()])?;
         places.retain(|place| place.entry.objects > 0);
         begin(progress, "reading what objects stand for", &places, standing.wanted());
-        let parts = map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
-            let mut found = Vec::new();
+        let none = ObjectSet::new(self.snapshot(), self.object_count());
+        let mut found = Standing { passing: none.clone(), failing: none.clone(), unknown: none };
+        let [passing, failing, unknown] =
+            [&mut found.passing, &mut found.failing, &mut found.unknown].map(|set| atomics(set.words_mut()));
+        map_blocks(self.recording(), &places, standing.wanted(), progress, |_, _, columns| {
             let mut values = columns.values.rows();
             for row in 0..columns.objects() {
                 let (fields, codes) = values.next().unwrap_or_default();
-                let object = ObjectId(columns.first_object + row as u32);
-                let passes = match standing.own(columns, row, fields, codes) {
-                    Some(value) => passes(value),
-                    None => (!standing.always.contains(&standing.type_of(columns, row))).then_some(false),
+                let Some(meant) = standing.meant(columns, row, fields, codes) else { continue };
+                let words = match judge(meant) {
+                    Some(true) => passing,
+                    Some(false) => failing,
+                    None => unknown,
                 };
-                if passes != Some(false) {
-                    found.push((object, passes));
-                }
+                let object = columns.first_object as usize + row;
+                // Relaxed: read after the threads have ended.
+                words[object / BITS].fetch_or(1 << (object % BITS), Ordering::Relaxed);
             }
-            Ok(found)
+            Ok(())
         })?;
-        let mut found = Tested::none(self);
-        parts.into_iter().flatten().for_each(|(object, passes)| found.add(object, passes));
         let named = self.objects_of_types(None, |type_id| standing.names.contains_key(&type_id), progress)?;
         if !named.is_empty() {
             for (object, held) in named.iter().zip(self.stand_for(&named, progress)?) {
-                match held {
-                    Held::Value(value) => found.add(object, passes(value)),
-                    Held::Missing => found.add(object, None),
-                    _ => {}
-                }
+                let meant = match held {
+                    Held::Value(value) => Meant::Known(value),
+                    Held::Missing => Meant::Unknown(Some(Encoding::Text)),
+                    _ => continue,
+                };
+                match judge(meant) {
+                    Some(true) => found.passing.insert(object),
+                    Some(false) => found.failing.insert(object),
+                    None => found.unknown.insert(object),
+                };
             }
         }
-        Ok(found.settled())
+        Ok(found)
     }
 
     /// The objects of a set that are numbers, dates or times which cannot be read. None of them represents a value.

@@ -182,6 +182,7 @@ impl<'h> HeldTest<'h> {
 }
 
 /// The objects that represent the absence of a value, such as `None` of Python.
+#[derive(Debug, Clone)]
 pub(crate) struct Nulls {
     pub(crate) null: ObjectSet,
     pub(crate) undefined: ObjectSet,
@@ -189,7 +190,7 @@ pub(crate) struct Nulls {
 
 impl Nulls {
     /// What a field holds that refers to an object, if that represents the absence of a value.
-    pub(super) fn held(&self, object: ObjectId) -> Option<Held> {
+    pub(crate) fn held(&self, object: ObjectId) -> Option<Held> {
         let undefined = || self.undefined.contains(object).then_some(Held::Undefined);
         self.null.contains(object).then_some(Held::Null).or_else(undefined)
     }

@@ -19,6 +19,7 @@ use barrow_format::rows::Value;
 
 use super::format::{Format, Operand};
 use super::{Line, MARK};
+use crate::file::tables::READS_AS;
 use crate::questions::expression::Attribute;
 use crate::questions::fields::{FieldPath, Held};
 
@@ -248,13 +249,13 @@ impl Syntax {
             let condition = match value {
                 None => Condition::True,
                 Some("null") => Condition::Null,
-                Some(other) if other.starts_with('.') => Condition::Same(path(other)?),
+                Some(other) if other.starts_with('.') => Condition::Same(self.path(other)?),
                 Some(number) => {
                     let mistake = |_| format!("`{number}` is no number, no field and not `null`");
                     Condition::Number(number.parse().map_err(mistake)?)
                 }
             };
-            return Ok(Segment::If(path(field)?, condition));
+            return Ok(Segment::If(self.path(field)?, condition));
         }
         let colon = match self.origin {
             Origin::Recording => text.find(':'),
@@ -264,7 +265,8 @@ impl Syntax {
             None => self.term(text),
             Some(colon) => {
                 let (fields, word) = (&text[..colon], &text[colon + 1..]);
-                let fields: Vec<FieldPath> = fields.split(' ').map(path).collect::<Result<_, _>>()?;
+                let fields: Vec<FieldPath> =
+                    fields.split(' ').map(|field| self.path(field)).collect::<Result<_, _>>()?;
                 let format = Format::named(word).filter(|format| format.takes(fields.len()));
                 let numbers = if fields.len() == 1 { "one number" } else { "that many numbers" };
                 let format = format.ok_or_else(|| format!("`{word}` is no format of {numbers}"))?;
@@ -273,10 +275,20 @@ impl Syntax {
         }
     }
 
+    /// A path without keys.
+    fn path(self, text: &str) -> Result<FieldPath, Mistake> {
+        let path = match self.origin {
+            Origin::Recording => FieldPath::of_attribute(READS_AS, text),
+            Origin::Rules => FieldPath::parse(text),
+        };
+        let path = path.filter(|path| path.steps().len() <= MOST_NAMES);
+        path.ok_or_else(|| format!("`{text}` is no path of at most {MOST_NAMES} names, as `.owner.name` is"))
+    }
+
     /// A field, or in rules also an attribute.
     fn term(self, text: &str) -> Result<Segment, Mistake> {
         if self.origin == Origin::Recording {
-            return path(text).map(Segment::Field);
+            return self.path(text).map(Segment::Field);
         }
         if text.starts_with('.') {
             let path = FieldPath::typed(text).map_err(|error| format!("`{text}`: {}", error.message))?;
@@ -308,11 +320,6 @@ fn outside_quotes(text: &str, wanted: char) -> Option<usize> {
         }
     }
     None
-}
-
-fn path(text: &str) -> Result<FieldPath, Mistake> {
-    let path = FieldPath::parse(text).filter(|path| path.steps().len() <= MOST_NAMES);
-    path.ok_or_else(|| format!("`{text}` is no path of at most {MOST_NAMES} names, as `.owner.name` is"))
 }
 
 /// The values of fields that are left, in the order of the parts.
