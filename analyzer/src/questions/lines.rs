@@ -110,7 +110,7 @@ impl Heap {
             let attributes = attributes.into_iter().map(|attribute| self.attribute_texts(attribute, set, progress));
             let attributes: Vec<Vec<Option<String>>> = attributes.collect::<Result<_>>()?;
             for (row, &at) in of.iter().enumerate() {
-                let held: Vec<Held> = own.iter().map(|column| column[row]).collect();
+                let held: Vec<Held> = own.iter().map(|column| texts.resolved(column[row])).collect();
                 let of_row: Vec<Option<&str>> = attributes.iter().map(|column| column[row].as_deref()).collect();
                 let text = |held| match held {
                     Held::Object(id) => texts.text(id, template.origin),
@@ -297,6 +297,7 @@ impl Heap {
             let is_class = tables.kind_role(tables.type_kind(details.type_id)) == KindRole::Type;
             let text = match (meaning, details.name) {
                 (Held::Value(value), _) => Some(Known::Value(value)),
+                (Held::Null | Held::Undefined, _) => Some(Known::Absent(meaning)),
                 (_, Some(name)) if is_class => Some(Known::Value(Value::Text(name))),
                 _ => None,
             };
@@ -327,11 +328,22 @@ struct Texts<'h> {
 enum Known {
     /// That of a value.
     Value(Value),
+    /// It represents the absence of a value.
+    Absent(Held),
     Line(Line),
 }
 
 impl Texts<'_> {
-    /// The text of an object. In a rule one without a text has its number and type.
+    /// What a field holds, with the number or the absence of a value instead of the object that represents it.
+    fn resolved(&self, held: Held) -> Held {
+        match held.object().and_then(|id| self.known.get(&id)) {
+            Some(&Known::Value(value)) if !matches!(value, Value::Text(_)) => Held::Value(value),
+            Some(&Known::Absent(absent)) => absent,
+            _ => held,
+        }
+    }
+
+    /// The text of an object that represents nothing else. In a rule one without a text has its number and type.
     fn text(&self, id: ObjectId, origin: Origin) -> Option<Line> {
         match self.known.get(&id) {
             Some(Known::Line(line)) => return Some(line.clone()),
@@ -339,15 +351,11 @@ impl Texts<'_> {
                 return Some(Line::of_text(&beginning(self.tables.string(text), MOST_BYTES)));
             }
             Some(&Known::Value(value)) => return Line::of_value(value),
-            None if origin == Origin::Recording => return None,
-            None => {}
+            Some(Known::Absent(_)) | None if origin == Origin::Recording => return None,
+            Some(Known::Absent(_)) | None => {}
         }
-        let ObjectDetails { type_id, name, .. } = *self.others.get(&id)?;
-        Some(match Held::of_null(self.tables, type_id, name) {
-            Some(Held::Undefined) => Line::of_template("undefined"),
-            Some(_) => Line::of_template("null"),
-            None => Line::of_text(&beginning(&format!("@{id} {}", self.tables.type_title(type_id)), MOST_BYTES)),
-        })
+        let title = self.tables.type_title(self.others.get(&id)?.type_id);
+        Some(Line::of_text(&beginning(&format!("@{id} {title}"), MOST_BYTES)))
     }
 }
 
