@@ -146,6 +146,8 @@ impl QueryError {
                 AnalyzerError::NoSnapshot { .. }
                 | AnalyzerError::NoObject { .. }
                 | AnalyzerError::NoField { .. }
+                | AnalyzerError::NoElements { .. }
+                | AnalyzerError::ReplacedNumbers
                 | AnalyzerError::NoKeys
                 | AnalyzerError::OtherValues { .. }
                 | AnalyzerError::NoUnmanagedSizes
@@ -259,6 +261,15 @@ mod tests {
         assert_eq!(QueryError::file(path, io::ErrorKind::PermissionDenied.into()).code(), code::UNREADABLE);
         let source = ImportError::UnpacksToMore { packed_bytes: 1, limit: 2 };
         assert_eq!(QueryError::Import { path: "a.zst".to_owned(), source }.code(), code::CEILING);
+    }
+
+    #[test]
+    fn a_question_about_what_was_not_recorded_is_a_fault_of_the_question() {
+        for error in
+            [AnalyzerError::NoElements { has_contents: true }, AnalyzerError::ReplacedNumbers, AnalyzerError::NoKeys]
+        {
+            assert_eq!(QueryError::from(error).code(), code::USAGE);
+        }
     }
 
     #[test]
