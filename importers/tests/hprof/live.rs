@@ -213,16 +213,16 @@ fn collections_hold_what_the_running_program_printed() {
 }
 
 /// The objects of a program that it gave a name.
-struct Cases {
-    heap: Heap,
-    meanings: Vec<Held>,
-    cases: Vec<(String, ObjectId)>,
+pub(crate) struct Cases {
+    pub(crate) heap: Heap,
+    pub(crate) meanings: Vec<Held>,
+    pub(crate) cases: Vec<(String, ObjectId)>,
     /// The lines that the program printed about them.
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 /// The cases of a program; `None` without a JDK.
-fn cases(program: &str) -> Option<Cases> {
+pub(crate) fn cases(program: &str) -> Option<Cases> {
     let folder = tempfile::tempdir().expect("a folder");
     if !compile(program, folder.path()) {
         return None;
@@ -358,7 +358,7 @@ fn meanings(heap: &Heap) -> Vec<Held> {
 }
 
 /// The value of a field, as Java prints it.
-fn said(heap: &Heap, meanings: &[Held], held: Held) -> String {
+pub(crate) fn said(heap: &Heap, meanings: &[Held], held: Held) -> String {
     let tables = heap.recording().tables().expect("tables");
     let held = match held {
         Held::Object(object) => meanings[object.0 as usize],

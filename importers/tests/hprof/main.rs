@@ -1,5 +1,6 @@
 //! HPROF: dumps made by hand, real ones, and dumps of a JVM that runs now.
 
+mod answers;
 mod arrays;
 mod art;
 mod cuts;

@@ -10,6 +10,7 @@ use crate::error::{ImportError, Stop};
 
 use super::arrays::{ArrayContents, ArrayReader};
 use super::classes::{Classes, UNKNOWN_CLASS, UNKNOWN_FIELD, UNKNOWN_METHOD};
+use super::conventions;
 use super::outline::{Chunk, Outline, for_each_object};
 use super::records::{FieldType, SubRecord, id};
 use super::roots::Roots;
@@ -45,8 +46,9 @@ pub(super) struct Announcer<'o, 'a, const ID: usize> {
     missing_texts: AtomicU64,
     /// The bytes of all texts so far.
     text_bytes: AtomicU64,
-    /// The objects that are threads, by number, with their names.
-    threads: Vec<(u64, StringId)>,
+    /// The objects with names that are not their texts, by number: threads, and those that collections keep in place of
+    /// null.
+    named: Vec<(u64, StringId)>,
 }
 
 /// Arrays of one primitive type.
@@ -107,8 +109,8 @@ struct Job<'s, 'o, 'a, const ID: usize> {
     missing: u64,
     odd_instances: u64,
     texts: JobTexts,
-    /// The threads that the current chunk may hold and that are not announced yet.
-    threads: &'s [(u64, StringId)],
+    /// The objects with names that the current chunk may hold and that are not announced yet.
+    named: &'s [(u64, StringId)],
 }
 
 impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
@@ -122,9 +124,12 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         for word in [UNKNOWN_CLASS, UNKNOWN_FIELD, UNKNOWN_METHOD] {
             vocabulary.word(word)?;
         }
-        let named = |(number, name): (u32, &str)| Ok((u64::from(number), vocabulary.string(name)?));
-        let mut threads = roots.thread_objects().map(named).collect::<Result<Vec<_>, ImportError>>()?;
-        threads.sort_unstable_by_key(|&(number, _)| number);
+        let thread = |(number, name): (u32, &str)| Ok((u64::from(number), vocabulary.string(name)?));
+        let mut named = roots.thread_objects().map(thread).collect::<Result<Vec<_>, ImportError>>()?;
+        for number in classes.placeholders() {
+            named.push((number, vocabulary.word(conventions::NULL)?));
+        }
+        named.sort_unstable_by_key(|&(number, _)| number);
         let unknown_type = classes.unknown_type()?;
         let none =
             PrimitiveArrays { type_id: unknown_type, length: None, same_elements: None, elements: None, class: None };
@@ -165,7 +170,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
             shortened_texts: AtomicU64::new(0),
             missing_texts: AtomicU64::new(0),
             text_bytes: AtomicU64::new(0),
-            threads,
+            named,
         })
     }
 
@@ -191,7 +196,7 @@ impl<'o, 'a, const ID: usize> Announcer<'o, 'a, ID> {
         announce: impl FnOnce(&mut Job<'_, 'o, 'a, ID>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let (shard, texts) = (snapshot.shard(), JobTexts::default());
-        let mut job = Job { announcer: self, shard, missing: 0, odd_instances: 0, texts, threads: &[] };
+        let mut job = Job { announcer: self, shard, missing: 0, odd_instances: 0, texts, named: &[] };
         announce(&mut job)?;
         job.shard.finish()?;
         // Relaxed: sums.
@@ -238,8 +243,8 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
 
     fn announce_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), Stop> {
         let mut number = u64::from(chunk.first_number);
-        let threads = &self.announcer.threads;
-        self.threads = &threads[threads.partition_point(|&(thread, _)| thread < number)..];
+        let named = &self.announcer.named;
+        self.named = &named[named.partition_point(|&(object, _)| object < number)..];
         let mut result = Ok(());
         for_each_object::<ID>(chunk, |address, part| {
             if result.is_ok() {
@@ -251,14 +256,14 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
         result
     }
 
-    /// The name of an object that is a thread. Must be called in the order of object numbers.
+    /// The name of an object that is not its text. Must be called in the order of object numbers.
     #[inline]
-    fn name_of_thread(&mut self, number: u64) -> Option<StringId> {
-        while let [(thread, name), rest @ ..] = self.threads
-            && *thread <= number
+    fn name(&mut self, number: u64) -> Option<StringId> {
+        while let [(object, name), rest @ ..] = self.named
+            && *object <= number
         {
-            self.threads = rest;
-            if *thread == number {
+            self.named = rest;
+            if *object == number {
                 return Some(*name);
             }
         }
@@ -291,7 +296,7 @@ impl<const ID: usize> Job<'_, '_, '_, ID> {
                 }
                 object.name = match &self.announcer.texts {
                     Some(texts) if texts.has(class_number) => self.text(texts, class_number, fields)?,
-                    _ => self.name_of_thread(number),
+                    _ => self.name(number),
                 };
                 self.shard.object(number, &object)?;
                 for field in &instances.values {

@@ -15,7 +15,7 @@ use crate::error::ImportError;
 use super::conventions;
 use super::layout::{self, Fields, Packing};
 use super::outline::{Count, Outline};
-use super::records::{ClassPart, FieldType, Header};
+use super::records::{ClassPart, FieldType, Header, id};
 use super::values::{self, ValueField, encoding};
 
 /// Longer chains of superclasses are cut.
@@ -239,6 +239,18 @@ impl<'o, 'a, const ID: usize> Classes<'o, 'a, ID> {
             }
         }
         Ok(values)
+    }
+
+    /// The numbers of the objects that collections keep in place of null.
+    pub(super) fn placeholders(&self) -> impl Iterator<Item = u64> {
+        let fields = conventions::PLACEHOLDERS.iter().filter(|_| self.has_values);
+        fields.filter_map(|&(class, field)| {
+            let class = &self.outline.classes[self.find(class)?];
+            let (.., value) = class.statics::<ID>().find(|&(name, kind, _)| {
+                kind == FieldType::Reference && self.outline.names.text(name).as_deref() == Some(field)
+            })?;
+            self.outline.addresses.number(id::<ID>(value)).map(u64::from)
+        })
     }
 
     /// The size of a class object: the `own_bytes` of `java.lang.Class`, followed by the static fields.

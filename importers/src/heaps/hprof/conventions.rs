@@ -22,6 +22,14 @@ pub(super) fn is_truth(class: &str, field: &str) -> bool {
     (class, field) == ("java.util.concurrent.atomic.AtomicBoolean", "value")
 }
 
+/// Static fields with the objects that collections keep in place of null: the class, and the field.
+pub(super) const PLACEHOLDERS: [(&str, &str); 3] =
+    [("java.util.EnumMap", "NULL"), ("java.util.IdentityHashMap", "NULL_KEY"), ("java.util.WeakHashMap", "NULL_KEY")];
+/// The name of these objects, which others of their classes do not have.
+pub(super) const NULL: &str = "null";
+/// Their classes.
+const CLASSES_OF_PLACEHOLDERS: [&str; 2] = ["java.lang.Object", "java.util.EnumMap$1"];
+
 /// Classes whose instances have the name to which a field refers.
 const NAMED_BY: [(&str, &str); 6] = [
     ("java.io.File", "path"),
@@ -177,7 +185,7 @@ const ENTRIES: [(&str, &str); 110] = [
     // Deleted values are placeholders. The keys are in an array of numbers.
     ("android.util.SparseArray", ".mValues[]="),
     ("java.lang.ThreadLocal$ThreadLocalMap", ".table[]"),
-    ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent=.value"),
+    ("java.lang.ThreadLocal$ThreadLocalMap$Entry", ".referent?=.value"),
     // The list may be of any class; only those backed by an array can be read.
     ("java.util.AbstractList$SubList", "=.root.elementData[.offset,.size] =.root.a[.offset,.size]"),
     ("java.util.AbstractMap$1", ".this$0="),
@@ -255,7 +263,7 @@ const ENTRIES: [(&str, &str); 110] = [
     ("java.util.Vector", "=.elementData[]"),
     ("java.util.WeakHashMap", ".table[]"),
     // A reference has a field `next`, too: it leads to another entry of the map that is in its queue.
-    ("java.util.WeakHashMap$Entry", ".referent=.value .next~"),
+    ("java.util.WeakHashMap$Entry", ".referent?=.value .next~"),
     ("java.util.WeakHashMap$EntrySet", ".this$0"),
     ("java.util.WeakHashMap$KeySet", ".this$0="),
     ("java.util.WeakHashMap$Values", ".this$0"),
@@ -320,6 +328,9 @@ pub(super) fn of_class(name: &str, has_values: bool) -> Vec<(&'static str, &'sta
         if !name.starts_with("java.util.concurrent.") {
             attributes.push(("interchangeable", "yes"));
         }
+    }
+    if has_values && CLASSES_OF_PLACEHOLDERS.contains(&name) {
+        attributes.push(("null", NULL));
     }
     if let Some((_, field)) = NAMED_BY.iter().find(|(class, _)| *class == name) {
         attributes.push(("named by", field));

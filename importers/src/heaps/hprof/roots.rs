@@ -179,21 +179,22 @@ impl<'o, 'a, const ID: usize> Roots<'o, 'a, ID> {
         (kind == FieldType::Reference).then(|| id::<ID>(value)).filter(|&address| address != 0)
     }
 
-    /// The value of a field of an object.
+    /// The value of a field of an object. Of several fields of the name it is that of the least derived class: a thread's own
+    /// class may have others.
     fn value(&self, object: u64, field: &str) -> Option<(FieldType, &'a [u8])> {
         let part = self.outline.object::<ID>(self.outline.addresses.number(object)?)?;
         let SubRecord::Instance { class, fields, .. } = part else { return None };
-        let mut offset = 0;
+        let (mut offset, mut found) = (0, None);
         for declaring in self.classes.chain(self.classes.number(class)?) {
             for (name, kind) in self.outline.classes[declaring].fields::<ID>() {
                 let end = offset + usize::from(kind.bytes(ID as u8));
                 if self.outline.names.text(name).as_deref() == Some(field) {
-                    return Some((kind, fields.get(offset..end)?));
+                    found = Some((kind, fields.get(offset..end)?));
                 }
                 offset = end;
             }
         }
-        None
+        found
     }
 }
 
