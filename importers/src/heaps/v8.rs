@@ -54,7 +54,7 @@ use detached::Detached;
 use ephemerons::WeakMapNodes;
 use layout::Layout;
 use locations::Locations;
-use names::Names;
+use names::{Names, WellKnown};
 use nodes::{Units, divide};
 use numbers::Numbers;
 use samples::Samples;
@@ -122,7 +122,8 @@ fn import_snapshot(dump: &[u8], context: &Context<'_>, outcome: &mut Outcome) ->
     }
     let concatenated = Concatenated::read(&layout, &names, &flat, concatenated, context)?;
     context.progress.begin("importing", dump.len() as u64, "bytes");
-    let types = Types::new(context, &layout, (locations, traces, detached))?;
+    let has_numbers = names.well_known(WellKnown::SmallNumber).is_some();
+    let types = Types::new(context, &layout, (locations, traces, detached), has_numbers)?;
     let announcer = Announcer::new(context, DumpTables { types, names: &names, entries, flat, concatenated, samples })?;
     outcome.snapshots.push(announcer.announce(&units)?);
     outcome.notes.extend(unnamed_notes(announcer.unnamed()));

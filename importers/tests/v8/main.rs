@@ -3,6 +3,7 @@
 mod contents;
 mod cuts;
 mod dump;
+mod keys;
 mod recorded;
 mod samples;
 mod tiny;

@@ -320,7 +320,7 @@ for (const { user, visits, share, open, log } of sessions) {
 "#;
 
 /// The snapshot that a program takes, and what it prints, if there is a Node.js that knows of numbers in snapshots.
-fn run(program: &str) -> Option<(Recorded, String)> {
+pub(crate) fn run(program: &str) -> Option<(Recorded, String)> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let snapshot = folder.path().join("program.heapsnapshot");
     let knows_values = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";

@@ -65,8 +65,11 @@ const KEYS: &[(WordValues, &[&str])] = &[
             "hash table",
             "heap",
             "implements",
+            "keys",
             "label",
             "named by",
+            "no key",
+            "other keys",
             "reads as",
             "same elements",
             "slots",
@@ -74,7 +77,7 @@ const KEYS: &[(WordValues, &[&str])] = &[
             "value of",
         ],
     ),
-    (WordValues::Texts, &["not traced", "null"]),
+    (WordValues::Texts, &["computed", "not traced", "null"]),
 ];
 
 /// The units to which the document gives a meaning.

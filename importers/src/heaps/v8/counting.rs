@@ -55,7 +55,7 @@ fn count(
     let (traces, traced) = Traces::declare(&layout, context)?;
     let end = layout.end.clone().and(locations.as_ref().map(drop).map_err(Damage::clone)).and(traced);
     let detached = Detached::find(&layout, &divided.natives, context)?;
-    let types = Types::new(context, &layout, (locations.unwrap_or_default(), traces, detached))?;
+    let types = Types::new(context, &layout, (locations.unwrap_or_default(), traces, detached), false)?;
     let unnamed_edges = AtomicU64::new(0);
     let tallies = Counter::new(&types).count(&divided.units, &unnamed_edges, context)?;
     let unnamed = tallies

@@ -41,11 +41,14 @@ pub(crate) enum WellKnown {
     True,
     Null,
     Undefined,
+    /// The name of small numbers, which only snapshots with numeric values have.
+    SmallNumber,
 }
 
 impl WellKnown {
     /// In this order.
-    const TEXTS: [&str; 8] = ["first", "second", "value", "system / Oddball", "false", "true", "null", "undefined"];
+    const TEXTS: [&str; 9] =
+        ["first", "second", "value", "system / Oddball", "false", "true", "null", "undefined", "smi number"];
 }
 
 /// Marks the number of an element.

@@ -37,7 +37,21 @@ pub(crate) struct Types<'c, 'a> {
     classes: Vec<Class>,
     /// The kinds of the types that the snapshot names. The type without a name is a kind of few recordings.
     kinds: Vec<KindId>,
+    /// The snapshot has small numbers, too.
+    has_numbers: bool,
 }
+
+/// The attributes of objects whose properties are keys, but for references that V8 itself has. Objects of classes derived
+/// from `Map` have further keys.
+const PROPERTIES: [(&str, &str); 5] = [
+    ("no key", "map"),
+    ("no key", "properties"),
+    ("no key", "elements"),
+    ("other keys", "table"),
+    ("computed", "system / AccessorPair"),
+];
+/// A further one of arrays: the number is not in the snapshot.
+const LENGTH: (&str, &str) = ("no key", "length");
 
 impl<'c, 'a> Types<'c, 'a> {
     /// Declares the kinds of objects.
@@ -45,6 +59,7 @@ impl<'c, 'a> Types<'c, 'a> {
         context: &'c Context<'c>,
         layout: &'c Layout<'a>,
         (locations, traces, detached): (Locations, Traces, Detached),
+        has_numbers: bool,
     ) -> Result<Self, ImportError> {
         let types = &layout.meta.nodes.types;
         let classes: Vec<Class> = types.iter().map(|name| Class::of(name)).collect();
@@ -58,7 +73,7 @@ impl<'c, 'a> Types<'c, 'a> {
         });
         let kinds = kinds.collect::<Result<_, ImportError>>()?;
         context.vocabulary.word(LOST)?;
-        Ok(Types { context, layout, locations, traces, detached, classes, kinds })
+        Ok(Types { context, layout, locations, traces, detached, classes, kinds, has_numbers })
     }
 
     /// The class of the node at `row`, and the key of its type.
@@ -110,21 +125,31 @@ impl<'c, 'a> Types<'c, 'a> {
         let Some(place) = self.locations.place(place) else {
             // The collections and dates of the language, unlike classes of the program, have no place.
             let of_language = match (class, &*name) {
-                (Class::Placed, "Map") => &[("entries", ".table[map]")][..],
-                (Class::Placed, "Set") => &[("entries", ".table[set]")],
-                (Class::Placed, DATE) => &[("reads as", "{.time.value:ms}")],
-                _ => &[],
+                (Class::Placed, "Map") => vec![("entries", ".table[map]")],
+                (Class::Placed, "Set") => vec![("entries", ".table[set]")],
+                (Class::Placed, DATE) => vec![("reads as", "{.time.value:ms}")],
+                (Class::Placed, "Object") => self.properties().collect(),
+                (Class::Placed, "Array") => self.properties().chain([LENGTH]).collect(),
+                _ => Vec::new(),
             };
-            description.attributes = of_language;
+            description.attributes = &of_language;
             return self.context.vocabulary.declare_type(&description);
         };
         let file = self.traces.script(place.script_id, &self.layout.strings);
         let column = from_one(place.column).unwrap_or_default().to_string();
-        let attributes = [(self.context.vocabulary.marked(Word::of_settings("column"))?, &*column)];
+        let column = (self.context.vocabulary.marked(Word::of_settings("column"))?, &*column);
+        let properties = self.properties().filter(|_| *class == Class::Placed);
+        let attributes: Vec<(&str, &str)> =
+            std::iter::once(column).chain(properties.map(|pair| pair as (&str, &str))).collect();
         description.file = Some(&file);
         description.line = from_one(place.line);
         description.attributes = &attributes;
         self.context.vocabulary.declare_type(&description)
+    }
+
+    /// The attributes of objects whose properties are keys. Without numbers some properties are not in the snapshot.
+    fn properties(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        std::iter::once(("keys", if self.has_numbers { "names" } else { "some names" })).chain(PROPERTIES)
     }
 
     /// Returns whether a type is that of the dates of the language.

@@ -1,0 +1,87 @@
+//! The keys of objects, as a program has them.
+
+use crate::values::run;
+use barrow_analyzer::{Expression, FieldPath, FieldValue, Heap, Held, ObjectId, ObjectSet, Silent};
+use std::collections::BTreeMap;
+
+/// Prints of each holder its name, a key as it is typed, and what it holds there: a text, a number, `Missing` or
+/// `Unknown`.
+const PROGRAM: &str = r#"
+class Holder {
+  constructor(name, held) {
+    this.name = name;
+    this.held = held;
+  }
+}
+class Session {
+  constructor() {
+    this.tenant = "acme";
+    this.hits = 3;
+    this.extra = null;
+  }
+}
+class Cache extends Map {}
+const holders = [];
+function tell(name, held, ...keys) {
+  holders.push(new Holder(name, held));
+  for (const [typed, value] of keys) console.log([name, typed, value].join("\t"));
+}
+function own(held, key) {
+  return [JSON.stringify(key), Object.hasOwn(held, key) ? held[key] : "Missing"];
+}
+const fast = { a: "A", "b c": "BC", n: 7, half: 0.5, no: null };
+tell("fast", fast, own(fast, "a"), own(fast, "b c"), own(fast, "n"), own(fast, "half"), ['"no"', "Null"],
+  own(fast, "zz"), own(fast, "toString"), ['"map"', "Unknown"]);
+const large = {};
+for (let i = 0; i < 3000; i++) large["key" + i] = "value" + i;
+delete large.key0;
+tell("large", large, own(large, "key1"), own(large, "key2999"), own(large, "key0"));
+const bare = Object.assign(Object.create(null), { a: "z" });
+tell("bare", bare, ['"a"', "z"], ['"toString"', "Missing"]);
+const frozen = Object.freeze({ a: "fa" });
+tell("frozen", frozen, own(frozen, "a"), own(frozen, "b"));
+const derived = { __proto__: { inherited: "I" }, own: "O" };
+tell("derived", derived, own(derived, "own"), own(derived, "inherited"));
+const computed = { get x() { return "X"; }, y: "Y" };
+tell("computed", computed, own(computed, "y"), ['"x"', "Unknown"]);
+const session = new Session();
+tell("session", session, own(session, "tenant"), own(session, "hits"), own(session, "absent"));
+const elements = {};
+for (let i = 0; i < 50; i++) elements[i] = "e" + i;
+elements[1e6] = "far";
+tell("elements", elements, ["5", elements[5]], ['"5"', elements[5]], ["1000000", elements[1e6]], ["51", "Unknown"]);
+const array = ["zero", "one"];
+tell("array", array, ["0", array[0]], ["1", array[1]], ["2", "Unknown"], ['"length"', "Unknown"]);
+tell("cache", new Cache([["x", "y"]]), ['"x"', "Unknown"], ['"z"', "Unknown"]);
+require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
+"#;
+
+/// What a path leads to from an object.
+fn found(heap: &Heap, object: ObjectId, path: &str) -> String {
+    let set = ObjectSet::from_sorted(heap.all_objects().snapshot(), heap.object_count(), [object].into_iter());
+    let path = FieldPath::typed(path).expect("a path");
+    match heap.field_column(&set, &path, &Silent).expect("a heap")[0] {
+        Held::Value(FieldValue::Text(text)) => heap.recording().tables().expect("tables").string(text).to_owned(),
+        Held::Value(FieldValue::Double(number)) => number.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn properties_are_keys_as_in_the_program() {
+    let Some((recorded, printed)) = run(PROGRAM) else { return };
+    let heap = recorded.heap();
+    let holders = Expression::parse("type = Holder and kind = object").expect("an expression");
+    let holders = heap.select(&[], &holders, &Silent).expect("a heap").0;
+    let holders: BTreeMap<String, ObjectId> = holders.iter().map(|id| (found(&heap, id, ".name"), id)).collect();
+    let mut differences = Vec::new();
+    for line in printed.lines() {
+        let words: Vec<&str> = line.split('\t').collect();
+        let found = found(&heap, holders[words[0]], &format!(".held[{}]", words[1]));
+        if found != words[2] {
+            differences.push(format!("{line}: {found}"));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(printed.lines().count() >= 30, "{printed}");
+}
