@@ -63,6 +63,7 @@ _call_reference = _weakref.ref.__call__
 _pointer_size = tuple.__itemsize__
 _attribute = object.__getattribute__
 _size_of_object = object.__sizeof__
+_text_of_str = str.__str__
 
 _Function = type(lambda: 0)
 _Code = type((lambda: 0).__code__)
@@ -238,13 +239,14 @@ def _write(file, lines):
 class _Class:
     """What is known of a class: how to find out what its instances call their references."""
 
-    __slots__ = ("itself", "mro", "container", "length", "members", "has_dict", "names", "instances", "found")
+    __slots__ = ("itself", "mro", "container", "is_text", "length", "members", "has_dict", "names", "instances", "found")
 
     def __init__(self, itself):
         self.itself = itself
         self.mro = mro = _mro_of_type(itself) or (itself,)
         containers = (dict, list, tuple, _weakref.ref)
         self.container = next((one for base in mro for one in containers if base is one), None)
+        self.is_text = any(base is str for base in mro)
         measured = (str, bytes, bytearray, list, tuple, dict, set, frozenset, _deque())
         self.length = next((one.__len__ for base in mro for one in measured if base is one), None)
         self.has_dict = _dict_offset_of_type(itself) != 0 and bool(_flags_of_type(itself) & _HEAP_TYPE)
@@ -447,7 +449,7 @@ def _line(value, known, references, elements, referent):
         parts.append('frame", "function":%s, "file":%s, "line":%d' % place)
     else:
         parts.append('object"')
-        name = _name(value, kind)
+        name = _text_of_str(value) if known.is_text else _name(value, kind)
         if name is not None:
             parts.append(', "name":%s' % _quoted(name))
     parts.append(', "class":"0x%x", "size":%d' % (id(kind), _size(value)))
@@ -505,8 +507,6 @@ def _is_heap_type(itself):
 
 def _name(value, kind):
     """What a person would like to see of an object, if that can be had without running any code of the program."""
-    if kind is str:
-        return value
     if kind is int:
         return None if _is_huge(value) else repr(value)
     if kind is float or kind is bool or kind is complex or value is None:

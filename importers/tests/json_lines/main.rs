@@ -3,6 +3,7 @@
 mod cuts;
 mod dumps;
 mod python;
+mod python_keys;
 mod recorded;
 mod ruby;
 mod samples;

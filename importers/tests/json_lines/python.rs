@@ -222,7 +222,7 @@ print("holds .value", long[4], id(long[4]))
 stop.set()
 "#;
 
-fn script_folder() -> PathBuf {
+pub(crate) fn script_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../recorders/python")
 }
 

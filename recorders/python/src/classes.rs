@@ -27,8 +27,6 @@ pub(crate) struct Known {
     generators: [u64; 3],
     pub(crate) code: u64,
     method_descriptor: u64,
-    text: u64,
-    bytes: u64,
     none: u64,
     /// Fields of built-in classes with values other than references.
     measures: Measures,
@@ -53,8 +51,6 @@ impl Known {
             ],
             code: class_of(py, c"(lambda: 0).__code__")?,
             method_descriptor: class_of(py, c"str.lower")?,
-            text: class_of(py, c"''")?,
-            bytes: class_of(py, c"b''")?,
             none: class_of(py, c"None")?,
             measures: Measures::find(py)?,
             untold: untold(py)?,
@@ -353,9 +349,9 @@ impl<'s, 'w> Classes<'s, 'w> {
             Naming::Module
         } else if let Some(member) = self.known.untold(class).find(|member| member.name == c"__qualname__") {
             Naming::Field(member)
-        } else if class.address() == self.known.text {
+        } else if class.has(flags::TEXT) {
             self.types.longest_text.map_or(Naming::Nothing, Naming::Text)
-        } else if class.address() == self.known.bytes {
+        } else if class.has(flags::BYTES) {
             self.types.longest_text.map_or(Naming::Nothing, Naming::Bytes)
         } else if class.address() == self.known.none {
             Naming::None

@@ -13,16 +13,18 @@ pub(crate) struct DeclaredTypes {
 }
 
 impl DeclaredTypes {
-    /// The type with this key, declared at its first use.
+    /// The type with this key, declared at its first use. `declare` also returns the type that declares its fields: itself
+    /// or a base.
     pub(crate) fn of(
         &mut self,
         key: &[u8],
-        declare: impl FnOnce() -> Result<TypeId, ImportError>,
+        declare: impl FnOnce() -> Result<(TypeId, TypeId), ImportError>,
     ) -> Result<&mut DeclaredType, ImportError> {
         let place = match self.places.get(key) {
             Some(&place) => place,
             None => {
-                self.types.push(DeclaredType { type_id: declare()?, fields: Vec::new() });
+                let (type_id, declares_fields) = declare()?;
+                self.types.push(DeclaredType { type_id, declares_fields, fields: Vec::new() });
                 self.places.insert(key.into(), self.types.len() - 1);
                 self.types.len() - 1
             }
@@ -35,6 +37,7 @@ impl DeclaredTypes {
 #[derive(Debug)]
 pub(crate) struct DeclaredType {
     pub(crate) type_id: TypeId,
+    declares_fields: TypeId,
     fields: Vec<(&'static str, FieldId)>,
 }
 
@@ -51,7 +54,7 @@ impl DeclaredType {
         let field = match self.fields.iter().find(|(known, _)| *known == name) {
             Some(&(_, field)) => field,
             None => {
-                let field = vocabulary.field(self.type_id, name, value.code().0, false)?;
+                let field = vocabulary.field(self.declares_fields, name, value.code().0, false)?;
                 self.fields.push((name, field));
                 field
             }

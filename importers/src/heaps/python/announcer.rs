@@ -147,8 +147,9 @@ impl<'k, 's> Announcer<'k, 's> {
         if line.kind == b"type" {
             return Ok(Some(self.known.vocabulary.string(&name_of_type(line))?));
         }
-        let class = line.class.and_then(|class| self.known.classes.name(class));
-        let is_content = matches!(class, Some("str" | "bytes" | "int" | "float" | "complex" | "bool"));
+        let mut bases = line.class.into_iter().flat_map(|class| self.known.classes.line(class));
+        let is_content = line.name.is_some()
+            && bases.any(|(_, class)| matches!(&*class.name, "str" | "bytes" | "int" | "float" | "complex" | "bool"));
         let longest = if is_content { self.known.contents.longest_text() } else { Some(MAX_NAME_BYTES) };
         let named = line.name.zip(longest);
         Ok(named.map(|(text, longest)| self.strings.of_text(text, longest)).transpose()?)

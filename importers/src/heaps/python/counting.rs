@@ -54,7 +54,7 @@ fn count(lines: &Lines<'_>, context: &Context<'_>) -> Result<Option<Counts>, Sto
     let classes = Classes::new(classes);
     let all = all.into_inner();
     let has_values = context.options.contents.has_values();
-    let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?))?;
+    let totals = all.declare(|type_| Ok(type_.declare(&classes, context.vocabulary, has_values)?.0))?;
     let objects = totals.iter().map(|count| count.objects).sum();
     Ok(Some((totals, super::check_end(end, objects, lines))))
 }

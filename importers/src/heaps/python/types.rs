@@ -52,25 +52,28 @@ impl LineType {
         }
     }
 
-    /// Declares it. With `has_values`, numbers have attributes for their values.
+    /// Declares it. With `has_values`, numbers have attributes for their values. Also returns the type that declares the
+    /// fields of its objects: the nearest one with attributes about them.
     pub(crate) fn declare(
         &self,
         classes: &Classes,
         vocabulary: &Vocabulary<'_>,
         has_values: bool,
-    ) -> Result<TypeId, ImportError> {
+    ) -> Result<(TypeId, TypeId), ImportError> {
         let kind = vocabulary.known_kind(&self.kind, &["object", "type", "frame"], self.role)?;
         if let Some(function) = &self.function {
             let description = TypeDescription::new(kind, function);
-            return vocabulary.declare_type(&TypeDescription {
+            let type_id = vocabulary.declare_type(&TypeDescription {
                 file: self.file.as_deref(),
                 line: self.line,
                 ..description
-            });
+            })?;
+            return Ok((type_id, type_id));
         }
         let Some(class) = self.class.filter(|&class| classes.name(class).is_some()) else {
             let name = vocabulary.marked("(class not in the dump)")?;
-            return vocabulary.declare_type(&TypeDescription::new(kind, name));
+            let type_id = vocabulary.declare_type(&TypeDescription::new(kind, name))?;
+            return Ok((type_id, type_id));
         };
         let has_attributes = has_values && self.role == KindRole::Object;
         let mut declared = classes.declared.lock();
@@ -92,6 +95,9 @@ impl LineType {
             declared.insert((address, kind), type_id);
             base = Some(type_id);
         }
-        Ok(base.expect("a class is in its own line"))
+        let type_id = base.expect("a class is in its own line");
+        let mut built_in = classes.line(class).filter(|(_, class)| !attributes::of_type(&class.name).is_empty());
+        let declares_fields = built_in.find_map(|(address, _)| declared.get(&(address, kind)).copied());
+        Ok((type_id, declares_fields.unwrap_or(type_id)))
     }
 }

@@ -174,7 +174,10 @@ impl<'k, 's> Announcer<'k, 's> {
         put_key(line, &mut self.key);
         let SharedTables { classes, vocabulary, .. } = self.known;
         let has_values = self.known.contents.has_values();
-        let declared = self.types.of(&self.key, || LineType::of(line).declare(classes, vocabulary, has_values))?;
+        let declared = self.types.of(&self.key, || {
+            let type_id = LineType::of(line).declare(classes, vocabulary, has_values)?;
+            Ok((type_id, type_id))
+        })?;
         let object = Object {
             unmanaged_bytes,
             address: Some(address).filter(|&address| address != 0),
