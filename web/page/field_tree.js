@@ -6,6 +6,7 @@ import { cellNode, nameNode, objectLink } from './cell.js';
 import { grouped, numberText, visible } from './value_text.js';
 import { cellOf, factOf } from './answer.js';
 import { isPath } from './asked_rows.js';
+import { lineOfCell } from './links.js';
 import { nameIs } from './state.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -17,6 +18,14 @@ import { nameIs } from './state.js';
 export const WINDOW = 100;
 /** Deeper levels are not indented further. */
 const DEEPEST_INDENT = 12;
+
+/** A type, with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {import('./cell.js').CellContext} own */
+export function typeLink(table, row, ctx, own) {
+  const column = table.columns.find((one) => one.key === 'type');
+  const name = nameNode(String(cellOf(table, row, 'type')?.value ?? ''));
+  const line = column ? lineOfCell(table, row, column, ctx.file) : null;
+  return line === null ? name : h('a', { class: 'type', href: own.href({ q: line }), title: visible(line) }, name);
+}
 
 export class FieldTree {
   /** @param {Context} ctx @param {number | null} snapshot of all objects here */
@@ -51,7 +60,7 @@ export class FieldTree {
       if (key) told.add(key);
       list.append(this.#item({
         label: this.#fieldLabel(String(at('field')?.value ?? ''), type, at('declared_by')), id: value.kind === 'object' ? value.value.id : null,
-        what: this.#valueNodes(value, at), size: reference ? cellOf(/** @type {Table} */ (references), reference, 'shallow_bytes') : null, above,
+        what: this.#valueNodes(value, at, references, reference), sizes: reference ? this.#sizes(/** @type {Table} */ (references), reference) : null, above,
       }));
     }
     this.#append(list, word, show, told, above);
@@ -66,12 +75,26 @@ export class FieldTree {
     return [h('a', { href, title: 'objects of this type by what they hold here' }, nameNode(field)), inherited];
   }
 
-  /** What a field holds; what an object stands for is said before its number. @param {Value} value @param {(key: string) => Value | null} at */
-  #valueNodes(value, at) {
+  /** What an object takes itself, and what it retains where the answer says so. @param {Table} table @param {Value[]} row */
+  #sizes(table, row) {
+    const [own, retained] = ['shallow_bytes', 'retained_bytes'].map((key) => cellOf(table, row, key));
+    const size = (/** @type {Value | null} */ value) => (value?.kind === 'number' ? numberText(value.value, 'bytes') : null);
+    return [size(own) && `${size(own)} itself`, size(retained) && `${size(retained)} retained`].filter(Boolean).join(', ');
+  }
+
+  /** What a field holds; what an object stands for is said before its number. @param {Value} value @param {(key: string) => Value | null} at
+   *  @param {Table | undefined} references @param {Value[] | undefined} reference the same as a reference, if it is among them */
+  #valueNodes(value, at, references, reference) {
     const meaning = at('stands_for');
     const holds = h('span', { class: 'muted' }, String(at('holds')?.value ?? ''));
     if (value.kind !== 'object') return [h('span', { class: 'value' }, cellNode(value, { unit: 'text' }, this.own)), ' ', holds];
-    if (!meaning || meaning.kind === 'none') return [h('span', { class: 'value' }, cellNode(value, { unit: 'text' }, this.own))];
+    if (!meaning || meaning.kind === 'none') {
+      const { id, text } = value.value;
+      const start = reference && references ? `@${id} ${cellOf(references, reference, 'type')?.value}` : null;
+      if (!reference || !references || !text.startsWith(start)) return [h('span', { class: 'value' }, cellNode(value, { unit: 'text' }, this.own))];
+      const rest = nameNode(text.slice(start?.length));
+      return [h('span', { class: 'value' }, objectLink(id, this.own), ' ', typeLink(references, reference, this.ctx, this.own), rest)];
+    }
     const link = objectLink(value.value.id, this.own);
     link.title = visible(value.value.text);
     return [h('span', { class: 'value' }, cellNode(meaning, { unit: 'text' }, this.own), ' ', link)];
@@ -89,8 +112,9 @@ export class FieldTree {
       const name = ['line', 'name'].map((key) => at(key)).find((one) => one && one.kind !== 'none');
       list.append(this.#item({
         label: [label && label.kind !== 'none' ? nameNode(String(label.value)) : h('span', { class: 'muted' }, 'without a name'), strength && strength.kind !== 'none' ? h('span', { class: 'muted' }, ` ${strength.value}`) : null],
-        id, size: at('shallow_bytes'), above,
-        what: [h('span', { class: 'value' }, id === null ? null : [objectLink(id, this.own), ' '], nameNode(String(at('type')?.value ?? '')), name ? [' ', cellNode(name, { unit: 'text' }, this.own)] : null)],
+        id, sizes: this.#sizes(table, row), above,
+        what: [h('span', { class: 'value' }, id === null ? null : [objectLink(id, this.own), ' '], typeLink(table, row, this.ctx, this.own),
+          name ? [' ', cellNode(name, { unit: 'text' }, this.own)] : null)],
       }));
     }
     const to = (show.from ?? 0) + table.rows.length;
@@ -112,8 +136,8 @@ export class FieldTree {
     list.append(h('li', null, more));
   }
 
-  /** One row, and what is below it once it is open. @param {{label: any, what: any, id: number | null, size: Value | null, above: number[]}} of */
-  #item({ label, what, id, size, above }) {
+  /** One row, and what is below it once it is open. @param {{label: any, what: any, id: number | null, sizes: string | null, above: number[]}} of */
+  #item({ label, what, id, sizes, above }) {
     const item = h('li');
     const isAbove = id !== null && above.includes(id);
     const toggle = id === null ? h('span', { class: 'no-toggle' }) : h('button', {
@@ -121,7 +145,7 @@ export class FieldTree {
     });
     item.append(h('div', { class: 'field-row' }, toggle, h('span', { class: 'label' }, label), what,
       isAbove ? h('span', { class: 'muted', title: 'this object is above: the references are a cycle' }, ' ↑ above') : null,
-      size && size.kind === 'number' ? h('span', { class: 'number size' }, numberText(size.value, 'bytes')) : null));
+      sizes ? h('span', { class: 'number size' }, sizes) : null));
     return item;
   }
 

@@ -10,7 +10,7 @@
 /**
  * The change of the path of each place, in bytes; null where none is known.
  * @param {Answer} answer of `diff A B by path`
- * @param {(Place & {depth: number})[]} nodes depth first
+ * @param {(Place & {depth: number, between?: Place[]})[]} nodes depth first; `between` are places above one that are no nodes
  * @param {Place[]} above the places above the first one, the outermost first
  * @returns {(number | null)[]}
  */
@@ -22,7 +22,7 @@ export function changesOf(answer, nodes, above) {
   const places = [];
   return nodes.map((node) => {
     const depth = node.depth - least;
-    places[depth] = below(depth === 0 ? at : places[depth - 1], node);
+    places[depth] = below((node.between ?? []).reduce(below, depth === 0 ? at : places[depth - 1]), node);
     return places[depth].step?.change ?? null;
   });
 }

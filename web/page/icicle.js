@@ -4,9 +4,9 @@
 import { fill, h, onTheme } from './dom.js';
 import { grouped, numberText, visible } from './value_text.js';
 import { found } from './flame_cells.js';
-import { ageColour, ageText, growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
-import { shortType } from './tree_nodes.js';
-import { changeSign, changeText, isLight } from './treemap.js';
+import { TypeColours, ageColour, ageText, growthColour, inkColour, neutralColour, shortKind } from './map_words.js';
+import { manyOf } from './tree_nodes.js';
+import { changeSign, changeText, fittedName, isLight } from './treemap.js';
 
 /** @typedef {import('./flame_cells.js').FlameCell} FlameCell */
 /**
@@ -19,12 +19,17 @@ import { changeSign, changeText, isLight } from './treemap.js';
 /** The change of each cell, and between which snapshots. @typedef {{changes: (number | null)[], a: number, b: number}} Growth */
 /** The age of each cell in snapshots, null where it is not known; and that of objects of the first snapshot. @typedef {{ages: (number | null)[], oldest: number}} Ages */
 
+/**
+ * Neighbours in a row that are too thin to be drawn alone, in pixels from the left.
+ * @typedef {{depth: number, x: number, w: number, cells: number[], size: number, largest: number}} Strip
+ */
+
 /** The height of a row, in pixels. */
 const ROW = 20;
 /** Cells are drawn from this width on and labelled from that one on, in pixels. */
 const [FINEST, LABEL_WIDTH] = [0.4, 26];
-/** The mean width of a character, in pixels. */
-const CHARACTER = 6.4;
+/** Thin cells with less room than this between them are one strip, in pixels. */
+const APART = 1;
 
 export class Icicle {
   /** @param {IcicleOptions} options */
@@ -34,8 +39,14 @@ export class Icicle {
     this.cells = [];
     /** The cells of each depth, from left to right. @type {number[][]} */
     this.rows = [];
-    /** Labels that were drawn, and for how many characters: most of them are the same in the next frame. @type {{most: number, text: string}[]} */
+    /** Labels that were drawn, and for which room: most of them are the same in the next frame. @type {{room: number, text: string}[]} */
     this.labels = [];
+    /** The colours of cells, once they were drawn. @type {string[]} */
+    this.painted = [];
+    this.colours = new TypeColours();
+    /** Of all rows, for a top and a width. @type {Strip[]} */
+    this.strips = [];
+    this.stripsOf = '';
     this.unit = 'bytes';
     this.top = 0;
     this.selected = -1;
@@ -65,6 +76,7 @@ export class Icicle {
     this.resizes.observe(this.scroller);
     this.leaveTheme = onTheme(() => {
       this.knowsTheme = false;
+      this.painted = [];
       this.paint();
     });
     this.#listen();
@@ -83,7 +95,15 @@ export class Icicle {
     this.growth = this.ages = null;
     this.rows = [];
     this.labels = [];
-    cells.forEach((cell, at) => (this.rows[cell.depth] ??= []).push(at));
+    this.painted = [];
+    this.stripsOf = '';
+    /** What is drawn of each type. @type {Map<string, number>} */
+    const sizes = new Map();
+    cells.forEach((cell, at) => {
+      (this.rows[cell.depth] ??= []).push(at);
+      if (!cell.isRest) sizes.set(cell.type, (sizes.get(cell.type) ?? 0) + cell.size);
+    });
+    this.colours.choose(sizes);
     this.setTop(0);
   }
 
@@ -108,6 +128,7 @@ export class Icicle {
     this.largest = Math.max(1, ...(growth?.changes ?? []).map((change) => Math.abs(change ?? 0)));
     this.ages = ages ?? null;
     this.labels = [];
+    this.painted = [];
     this.paint();
   }
 
@@ -142,8 +163,10 @@ export class Icicle {
     this.knowsTheme = true;
     // A canvas parses each colour that differs from the one before, so labels have a pass of their own.
     const seen = this.#seen();
+    const strips = this.#seenStrips();
     const isSearched = this.text.trim() !== '';
     for (const at of seen) this.#paintCell(pen, at, isSearched && !this.matches.isFound[at]);
+    for (const strip of strips) this.#paintStrip(pen, strip, isSearched && !strip.cells.some((at) => this.matches.isFound[at]));
     pen.fillStyle = inkColour(this.isDark);
     for (const at of seen) this.#paintLabel(pen, at);
     const { title, size } = cells[this.top];
@@ -159,6 +182,43 @@ export class Icicle {
       const { x, w } = this.#box(at);
       return w >= FINEST && x < this.width && x + w > 0;
     });
+  }
+
+  /** The strips of the rows in sight. */
+  #seenStrips() {
+    const key = `${this.top} ${this.width}`;
+    if (key !== this.stripsOf) [this.strips, this.stripsOf] = [this.#allStrips(), key];
+    const first = Math.floor(this.scrolled / ROW) + this.#depth();
+    const last = first + Math.ceil(this.height / ROW);
+    return this.strips.filter(({ depth }) => depth >= first && depth <= last);
+  }
+
+  /** Runs of cells that are too thin to be drawn alone. */
+  #allStrips() {
+    /** @type {Strip[]} */
+    const all = [];
+    for (const row of this.rows.slice(this.#depth())) {
+      /** @type {Strip | null} */
+      let strip = null;
+      for (const at of row) {
+        const { x, w } = this.#box(at);
+        const { size, depth } = this.cells[at];
+        if (x >= this.width || x + w <= 0) continue;
+        if (w >= FINEST) strip = null;
+        else if (strip && x - strip.x - strip.w < APART) {
+          strip.cells.push(at);
+          [strip.w, strip.size] = [x + w - strip.x, strip.size + size];
+          if (size > this.cells[strip.largest].size) strip.largest = at;
+        } else all.push(strip = { depth, x, w, cells: [at], size, largest: at });
+      }
+    }
+    return all.filter(({ w }) => w >= FINEST);
+  }
+
+  /** The strip at a point of the canvas. @param {number} x @param {number} y */
+  #stripAt(x, y) {
+    const depth = Math.floor((y + this.scrolled) / ROW) + this.#depth();
+    return this.#seenStrips().find((strip) => strip.depth === depth && x >= strip.x && x < strip.x + strip.w) ?? null;
   }
 
   /** The depth of the first row. */
@@ -188,13 +248,21 @@ export class Icicle {
     if (this.cells[at].isRest) this.#hatch(pen, x, y, w);
   }
 
+  /** @param {CanvasRenderingContext2D} pen @param {Strip} strip @param {boolean} isDim */
+  #paintStrip(pen, { x, w, depth, largest }, isDim) {
+    const y = (depth - this.#depth()) * ROW - this.scrolled;
+    pen.fillStyle = isDim ? neutralColour(this.isDark) : this.#colour(largest);
+    pen.fillRect(x, y, w, ROW - 1);
+    this.#hatch(pen, x, y, w);
+  }
+
   /** @param {CanvasRenderingContext2D} pen @param {number} at */
   #paintLabel(pen, at) {
     const { x, y, w } = this.#drawn(at);
     if (w < LABEL_WIDTH) return;
-    const most = Math.floor((w - 6) / CHARACTER);
-    if (this.labels[at]?.most !== most) this.labels[at] = { most, text: this.#label(at, most) };
-    pen.fillText(this.labels[at].text, x + 3, y + ROW / 2, w - 4);
+    const room = Math.floor(w - 6);
+    if (this.labels[at]?.room !== room) this.labels[at] = { room, text: this.#label(pen, at, room) };
+    pen.fillText(this.labels[at].text, x + 3, y + ROW / 2);
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
@@ -210,30 +278,36 @@ export class Icicle {
 
   /** @param {number} at */
   #colour(at) {
+    return (this.painted[at] ??= this.#colourOf(at));
+  }
+
+  /** @param {number} at */
+  #colourOf(at) {
     const [cell, isDark] = [this.cells[at], this.isDark];
     if (cell.isRest || cell.depth === 0 || cell.place.roots !== null) return neutralColour(isDark);
     if (this.ages) return ageColour(this.ages.ages[at], this.ages.oldest, isDark);
-    return this.growth ? growthColour(this.growth.changes[at] ?? 0, this.largest, isDark) : typeColour(cell.type, isDark);
+    return this.growth ? growthColour(this.growth.changes[at] ?? 0, this.largest, isDark) : this.colours.of(cell.type, isDark);
   }
 
-  /** The label of a cell, cut to the room there is; without the package of a type if there is none for it. @param {number} at @param {number} most characters */
-  #label(at, most) {
+  /** The label of a cell, cut to the room there is; without the package of a type if there is none for it. Its size stays where it can.
+   *  @param {CanvasRenderingContext2D} pen @param {number} at @param {number} room in pixels */
+  #label(pen, at, room) {
     const { title, many, size } = this.cells[at];
-    const change = this.growth?.changes[at];
-    const rest = `${many > 1 ? ` × ${grouped(many)}` : ''}  ${numberText(size, this.unit)}`;
-    const name = title.length + rest.length > most ? shortType(title)[0] : title;
-    const label = `${change ? `${changeSign(change)} ` : ''}${visible(name.slice(0, 300))}${rest}`;
-    return label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
+    const sign = this.growth?.changes[at] ? `${changeSign(this.growth.changes[at])} ` : '';
+    const end = `  ${numberText(size, this.unit)}`;
+    const label = (/** @type {string} */ name) => sign + manyOf(many, visible(name.slice(0, 300)));
+    const whole = label(title);
+    return pen.measureText(whole + end).width <= room ? whole + end : fittedName(pen, label(shortKind(title)), room, end);
   }
 
   /** What is said of a cell, in lines. @param {number} at */
   lines(at) {
     const { cells, unit } = this;
-    const { title, many, size, own, object } = cells[at];
-    const whole = cells[this.top].size || 1;
-    const lines = [visible(title) + (many > 1 ? ` × ${grouped(many)}` : ''), `${numberText(size, unit)}, ${((size / whole) * 100).toFixed(1)} %`];
+    const { title, many, size, own, object, chain } = cells[at];
+    const lines = [manyOf(many, visible(title)), this.#sizeOf(size)];
+    if (chain !== null) lines.push(chain);
     if (own !== null && own !== size) lines.push(`${numberText(own, unit)} itself`);
-    if (object !== null) lines.push(`${many > 1 ? 'the largest is ' : ''}@${object}`);
+    if (object !== null && !cells[at].isRest) lines.push(`${many > 1 ? 'the largest is ' : ''}@${object}`);
     const change = this.growth?.changes[at];
     if (this.growth) lines.push(`${this.growth.a}..${this.growth.b}: ${change ? `${changeSign(change)} ${changeText(change)}` : change === 0 ? 'unchanged' : 'no known change'}`);
     const age = this.ages?.ages[at];
@@ -241,6 +315,17 @@ export class Icicle {
     const way = this.way(at).slice(1).map((one) => visible(cells[one].title.slice(0, 60)));
     if (way.length > 1) lines.push((way.length > 8 ? [...way.slice(0, 3), '…', ...way.slice(-4)] : way).join(' › '));
     return lines;
+  }
+
+  /** @param {number} size */
+  #sizeOf(size) {
+    return `${numberText(size, this.unit)}, ${((size / (this.cells[this.top].size || 1)) * 100).toFixed(1)} %`;
+  }
+
+  /** What is said of cells that are too thin to be drawn alone. @param {Strip} strip */
+  #linesOf({ cells, size, largest }) {
+    return [`${grouped(cells.length)} cells, each too thin to be drawn alone`, `${this.#sizeOf(size)} together`,
+      `the largest: ${visible(this.cells[largest].title.slice(0, 100))}, ${numberText(this.cells[largest].size, this.unit)}`];
   }
 
   /** The cells from the first one to another. @param {number} at */
@@ -269,24 +354,35 @@ export class Icicle {
   /** @param {PointerEvent} event */
   #point(event) {
     const at = this.cellAt(event.offsetX, event.offsetY);
-    this.hover.hidden = this.tip.hidden = at < 0;
-    if (at < 0) return;
-    this.#frame(this.hover, at);
-    fill(this.tip, this.lines(at).map((line) => h('div', null, line)));
+    const strip = at < 0 ? this.#stripAt(event.offsetX, event.offsetY) : null;
+    this.tip.hidden = at < 0 && strip === null;
+    this.hover.hidden = at < 0;
+    if (this.tip.hidden) return;
+    if (at >= 0) this.#frame(this.hover, at);
+    fill(this.tip, (strip ? this.#linesOf(strip) : this.lines(at)).map((line) => h('div', null, line)));
     const box = this.tip.getBoundingClientRect();
     const left = Math.min(event.offsetX + 14, this.width - box.width);
     const top = event.offsetY + 18 + box.height > this.height ? event.offsetY - box.height - 8 : event.offsetY + 18;
     this.tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
   }
 
-  /** The cell at a point of the canvas; -1 if none is there. @param {number} x @param {number} y */
+  /** The cell that is drawn at a point of the canvas; -1 if none is there. @param {number} x @param {number} y */
   cellAt(x, y) {
     if (this.cells.length === 0) return -1;
     const row = this.rows[Math.floor((y + this.scrolled) / ROW) + this.#depth()] ?? [];
     return row.find((at) => {
       const box = this.#box(at);
-      return x >= box.x && x < box.x + Math.max(box.w, FINEST);
+      return box.w >= FINEST && x >= box.x && x < box.x + box.w;
     }) ?? -1;
+  }
+
+  /** A click zooms into a cell; of cells that are too thin into what is drawn around them. @param {MouseEvent} event */
+  #click({ offsetX, offsetY }) {
+    const strip = this.#stripAt(offsetX, offsetY);
+    let at = strip ? strip.largest : this.cellAt(offsetX, offsetY);
+    if (strip) while (at !== this.top && this.#box(at).w < FINEST) at = this.cells[at].parent;
+    this.zoom(at);
+    if (strip && at === this.top) this.options.announce(this.#linesOf(strip).join(', '));
   }
 
   // Keys and pointers
@@ -295,7 +391,7 @@ export class Icicle {
     const { canvas } = this;
     canvas.addEventListener('pointermove', (event) => this.#point(event));
     canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
-    canvas.addEventListener('click', (event) => this.zoom(this.cellAt(event.offsetX, event.offsetY)));
+    canvas.addEventListener('click', (event) => this.#click(event));
     canvas.addEventListener('keydown', (event) => this.#key(event));
     this.scroller.addEventListener('scroll', () => {
       this.scrolled = this.scroller.scrollTop;
@@ -316,9 +412,9 @@ export class Icicle {
     this.options.onSelect(this.cells[at]);
   }
 
-  /** Zooms into a cell: at once with the cells that are here. What is left out is seen from the cell above it. @param {number} at */
+  /** Zooms into a cell: at once with the cells that are here. What is left out is seen from the cell above it, or by object. @param {number} at */
   zoom(at) {
-    const place = at >= 0 && this.cells[at].isRest ? this.cells[at].parent : at;
+    const place = at >= 0 && this.cells[at].isRest && this.cells[at].object === null ? this.cells[at].parent : at;
     if (place < 0) return;
     this.choose(place);
     if (place === this.top) return;

@@ -5,7 +5,7 @@ import { nameNode } from './cell.js';
 import { grouped, numberText, visible } from './value_text.js';
 import { REST } from './squarify.js';
 import { nameIs } from './state.js';
-import { shortType, titleOf, treeLine } from './tree_nodes.js';
+import { kindOf, shortType, titleOf, treeLine } from './tree_nodes.js';
 
 /** @typedef {import('./treemap.js').TreeMap} TreeMap */
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
@@ -14,15 +14,20 @@ import { shortType, titleOf, treeLine } from './tree_nodes.js';
 /** Types in a legend. */
 const MOST_TYPES = 6;
 
-/** The selected place, with links. @param {TreeNode} node @param {Context} ctx @param {string} word of its object */
-export function linkRow(node, ctx, word) {
+/** The selected place, with links.
+ *  @param {TreeNode} node @param {Context} ctx @param {string} word of its object @param {string | null} flame a line of its flame graph */
+export function linkRow(node, ctx, word, flame) {
+  const link = (/** @type {string} */ q, /** @type {string} */ label) => h('span', null, h('a', { href: ctx.href({ q, sel: null, zoom: null }) }, label), ' ');
+  const isMany = (node.members ?? 1) > 1;
   const own = node.own === null ? '' : `, itself ${numberText(node.own, 'bytes')}`;
   return [
     h('strong', null, nameNode(titleOf(node))), node.kind ? h('span', { class: 'muted' }, ` ${node.kind}`) : null,
     ` retains ${numberText(node.retained, 'bytes')} with ${node.objects === 1 ? '1 object' : `${grouped(node.objects)} objects`}${own} `,
-    node.object === null ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, node.members === null ? `open ${word}` : `open the largest, ${word}`), ' ',
-    node.word === null || node.word === '' ? null : h('a', { href: ctx.href({ q: treeLine(node.word), sel: null, zoom: null }) }, 'tree from here'), ' ',
-    node.members === null ? null : h('a', { href: ctx.href({ q: `find ${nameIs('type', node.type)} by retained` }) }, 'objects of this type'),
+    node.object === null ? null : link(`info ${word}`, isMany ? `open the largest, ${word}` : `open ${word}`),
+    node.word ? link(treeLine(node.word), 'tree from here') : null,
+    flame === null ? null : link(flame, 'as a flame graph'),
+    node.chain ? link(`retained ${word}`, 'all of it by type') : null,
+    isMany ? link(`find ${nameIs('type', node.type)} by retained`, 'objects of this type') : null,
   ];
 }
 
@@ -31,8 +36,14 @@ export function mapLegend(map) {
   const isDark = map.isDark;
   if (map.growth) return growthLegend(map.growth, isDark, 'smaller places');
   const types = [...bytesByType(map)].sort(([, one], [, other]) => other - one).slice(0, MOST_TYPES);
-  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(typeColour(type, isDark), [h('span', { title: visible(type) }, nameNode(shortType(type)[0])), ` ${numberText(bytes, 'bytes')}`])),
+  return h('span', { class: 'legend' }, types.map(([type, bytes]) => swatch(map.colours.of(type, isDark),
+    [h('span', { title: visible(type) }, nameNode(shortKind(type))), ` ${numberText(bytes, 'bytes')}`])),
     map.smallest().some((cell) => map.cells.part[cell] === REST) ? h('span', null, 'hatched: smaller places') : null);
+}
+
+/** The types of a chain, or one type, without packages. @param {string} kind */
+export function shortKind(kind) {
+  return kind.split(' › ').map((type) => shortType(type)[0]).join(' › ');
 }
 
 /** @param {string} colour @param {any} text */
@@ -61,13 +72,13 @@ export function ageText(age, oldest) {
   return age === oldest ? `${words}: since the first one, or longer` : words;
 }
 
-/** Bytes of the smallest cells, by type. @param {TreeMap} map */
-function bytesByType(map) {
+/** Bytes of the smallest cells, by type; a chain of several types is a type of its own. @param {TreeMap} map */
+export function bytesByType(map) {
   /** @type {Map<string, number>} */
   const types = new Map();
   for (const cell of map.smallest()) {
     const { node, part, bytes } = map.describe(cell);
-    if (part !== REST && (node.object !== null || node.members !== null)) types.set(node.type, (types.get(node.type) ?? 0) + bytes);
+    if (part !== REST && (node.object !== null || node.members !== null)) types.set(kindOf(node), (types.get(kindOf(node)) ?? 0) + bytes);
   }
   return types;
 }
@@ -89,21 +100,45 @@ export function mapTable(map, snapshot) {
   return { table: { key: 'cells', audience: 'everyone', columns, rows }, total };
 }
 
-// Colours: a stable hue for each type, or two hues for growth and shrinking. Labels and signs say the same.
+// Colours: a hue for each of the largest types of a picture, or two hues for growth and shrinking. Labels and signs say the same.
+
+/** Hues, in equal distances; the next one that is tried is far from one that is taken. */
+const [HUES, FURTHER] = [12, 5];
+
+/** Colours of types. The largest ones of a picture differ in their hue, the others are pale. */
+export class TypeColours {
+  constructor() {
+    /** The type that has each hue. @type {(string | null)[]} */
+    this.types = new Array(HUES).fill(null);
+  }
+
+  /** Gives hues to the largest types: those that have one keep it, others get the one that follows from the name, if it is free.
+   *  @param {Map<string, number>} sizes */
+  choose(sizes) {
+    const largest = [...sizes].sort(([, one], [, other]) => other - one).slice(0, HUES).map(([type]) => type);
+    for (const type of largest) {
+      if (this.types.includes(type)) continue;
+      let at = hashOf(type) % HUES;
+      while (largest.includes(this.types[at] ?? '')) at = (at + FURTHER) % HUES;
+      this.types[at] = type;
+    }
+  }
+
+  /** @param {string} type @param {boolean} isDark @param {boolean} [isOwn] the size of an object without what is below it */
+  of(type, isDark, isOwn = false) {
+    const at = this.types.indexOf(type);
+    const hash = hashOf(type);
+    const lightness = (isDark ? (isOwn ? 0.34 : 0.42) : isOwn ? 0.9 : 0.82) + ((at < 0 ? hash >>> 9 : at) % 3 - 1) * 0.04;
+    const hue = at < 0 ? hash % 360 : (at * 360) / HUES + 15;
+    return `oklch(${lightness.toFixed(2)} ${at < 0 ? 0.03 : isOwn ? 0.065 : 0.09} ${hue})`;
+  }
+}
 
 /** A number of a type, the same on every page. @param {string} type */
 function hashOf(type) {
   let hash = 2166136261;
   for (let at = 0; at < type.length; at++) hash = Math.imul(hash ^ type.charCodeAt(at), 16777619);
   return hash >>> 0;
-}
-
-/** @param {string} type @param {boolean} isDark @param {boolean} [isOwn] the size of an object without what is below it */
-export function typeColour(type, isDark, isOwn = false) {
-  const hash = hashOf(type);
-  // Types of nearly one hue differ in their lightness, most of the time.
-  const lightness = (isDark ? (isOwn ? 0.34 : 0.42) : isOwn ? 0.9 : 0.82) + (((hash >>> 9) % 3) - 1) * 0.04;
-  return `oklch(${lightness.toFixed(2)} ${isDark ? 0.075 : 0.085} ${hash % 360})`;
 }
 
 /** What has no type or no known change. @param {boolean} isDark */

@@ -22,7 +22,8 @@ export const REST = 2;
 
 /**
  * The cells of a tree. `own + children + left = bytes` holds for each place that is divided.
- * @param {{depth: number, bytes: number, own: number, left: number}[]} nodes depth first, the first is the whole
+ * @param {{depth: number, bytes: number, own: number, left: number, isDivided?: boolean}[]} nodes depth first, the first is the whole;
+ *   places with others below them are divided, and those that say so
  * @returns {Cells}
  */
 export function cellsOf(nodes) {
@@ -47,7 +48,7 @@ export function cellsOf(nodes) {
     put(at, depth > 0 ? above[depth - 1] : -1);
   });
   nodes.forEach((node, at) => {
-    if (cells.first[at] < 0) return;
+    if (cells.first[at] < 0 && !node.isDivided) return;
     for (const [part, bytes] of [[OWN, node.own], [REST, node.left]]) {
       if (bytes <= 0) continue;
       cells.node[length] = at;

@@ -7,7 +7,7 @@ import { literal } from './state.js';
 /**
  * A place of the dominator tree: an object, a group of roots, all roots, or the children of one type.
  * @typedef {object} TreeNode
- * @property {string | null} word what names it in a line: `28:@123`, `roots "thread"`, nothing for all roots; null for a type
+ * @property {string | null} word what names it in a line: `28:@123`, `roots "thread"`, nothing for all roots; null for several objects
  * @property {number | null} object the object, or the largest one of a type
  * @property {string} type
  * @property {string | null} name
@@ -21,9 +21,13 @@ import { literal } from './state.js';
  * @property {number} left how many of them are not rows of this answer
  * @property {number} leftBytes what these retain
  * @property {number | null} members how many children have this type
- * @property {string | null} [chain] the chain that begins with the object, where chains are one place: `Node × 200,000`
+ * @property {Chain | null} [chain] the chain that begins with the object, where chains are one place
  * @property {number} [types] how many types the children have, where these are the rows below
+ * @property {boolean} [isType] whether it is a row of types, whose children are counted when they are seen
+ * @property {TreeNode} [above] the place that it is a child of, where a tree has told it
  */
+
+/** Objects that go down in a line: the types of one round, and how many rounds there are. @typedef {{types: string[], rounds: string}} Chain */
 
 /** The places in the last table of an answer. @param {Answer} answer @param {number} snapshot @returns {TreeNode[]} */
 export function nodesOf(answer, snapshot) {
@@ -38,23 +42,26 @@ export function nodesOf(answer, snapshot) {
     const object = isType ? at('example') : at('object');
     const left = isType ? 0 : at('left_out') ?? 0;
     const roots = at('roots');
+    const members = isType ? at('children') : null;
+    // A group of roots and a single object are places even where children are told by type.
+    const isPlace = !isType || roots !== null || members === 1;
     const node = {
-      // A group of roots is a place even where children are told by type.
-      word: isType && roots === null ? null : wordOf(isType ? null : object, roots, snapshot),
+      word: isPlace ? wordOf(object, roots, snapshot) : null,
       object,
       type: at('type') ?? '',
       name: at('chain') ? null : at('name') ?? at('line'),
       roots,
       kind: at('kind'),
       own: at('chain_own_bytes') ?? (at('shallow_bytes') === null ? null : at('shallow_bytes') + (at('unmanaged_bytes') ?? 0)),
-      chain: at('chain'),
+      chain: at('chain') === null ? null : chainOf(at('chain')),
       retained: Number(at('retained_bytes') ?? 0),
       objects: Number(at('retained_objects') ?? 0),
       depth: at('depth') ?? 0,
-      children: left,
+      children: isType ? Number(isPlace && (roots !== null || at('retained_objects') > 1)) : left,
       left,
       leftBytes: at('left_out_bytes') ?? 0,
-      members: isType ? at('children') : null,
+      members,
+      isType,
     };
     above[node.depth] = node;
     if (above[node.depth - 1]) above[node.depth - 1].children += 1;
@@ -79,11 +86,32 @@ export function shortType(type) {
   return [type.slice(dot + 1), type.slice(0, Math.max(0, dot))];
 }
 
+/** A chain as answers write it. @param {string} text `Node × 200,000` or `(Node › Entry) × 100,000` @returns {Chain} */
+function chainOf(text) {
+  const at = text.lastIndexOf(' × ');
+  const [round, rounds] = [text.slice(0, at), text.slice(at + 3)];
+  return { types: /^\(.* › .*\)$/s.test(round) ? round.slice(1, -1).split(' › ') : [round], rounds };
+}
+
+/** A chain in words. Objects that are beside each other are `2,968 × Node`. @param {Chain} chain */
+export function chainTitle({ types, rounds }) {
+  return `chain of ${rounds} ${types.length === 1 ? types[0] : `(${types.join(' › ')})`}`;
+}
+
+/** Objects of one name that are beside each other. @param {number | null | undefined} many @param {string} name */
+export function manyOf(many, name) {
+  return (many ?? 1) > 1 ? `${grouped(many ?? 1)} × ${name}` : name;
+}
+
 /** What a place is called in a sentence. @param {TreeNode} node */
 export function titleOf(node) {
-  if (node.chain) return node.chain;
-  const name = node.name === null ? '' : ` ${node.name}`;
-  return node.members === null ? node.type + name : `${node.type} × ${grouped(node.members)}`;
+  if (node.chain) return chainTitle(node.chain);
+  return manyOf(node.members, node.type + (node.name === null ? '' : ` ${node.name}`));
+}
+
+/** What a colour stands for: the type of a place, or all types of a chain. @param {TreeNode} node */
+export function kindOf(node) {
+  return node.chain ? node.chain.types.join(' › ') : node.type;
 }
 
 /** Types by kind and name; those of one kind and name, which differ in their layout only, are one.
@@ -95,7 +123,8 @@ function sumsByType(types, depth) {
     const key = `${type.kind}\n${type.type}`;
     const sum = sums.get(key);
     if (!sum) {
-      sums.set(key, { ...type, depth, object: null, name: null });
+      const isPlace = type.roots !== null;
+      sums.set(key, { ...type, depth, object: null, name: null, word: isPlace ? type.word : null, children: isPlace ? type.children : 0 });
       continue;
     }
     sum.members = (sum.members ?? 0) + (type.members ?? 0);

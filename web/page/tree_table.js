@@ -1,9 +1,9 @@
 // The dominator tree as a treegrid: rows are loaded when they come into view, and a few dozen elements show them.
 
 import { h } from './dom.js';
-import { grouped, numberText, visible } from './value_text.js';
+import { foldsOf, grouped, numberText, visible } from './value_text.js';
 import { isAbort } from './ask.js';
-import { shortType, titleOf } from './tree_nodes.js';
+import { chainTitle, manyOf, shortType, titleOf } from './tree_nodes.js';
 import { TreeRows } from './tree_rows.js';
 import { VirtualRows } from './virtual_rows.js';
 
@@ -16,6 +16,8 @@ import { VirtualRows } from './virtual_rows.js';
  * @property {(node: TreeNode) => TreeNode[]} known the first children, as far as another answer has them already
  * @property {(node: TreeNode, signal: AbortSignal) => Promise<TreeNode[]>} chain the node, then the largest child of each,
  *   while that retains half of the node
+ * @property {(node: TreeNode) => Promise<number>} count how many types the children of a row have, where rows are types
+ * @property {(node: TreeNode) => TreeNode | null} folded the chain that begins with a row, if it is known
  */
 /**
  * @typedef {object} TreeOptions
@@ -37,6 +39,8 @@ const AHEAD = 120;
 const MOST_PAGES = 400;
 /** Deeper levels have their number, because they are not indented much further. */
 const DEEPEST_INDENT = 8;
+/** The least objects of a chain, and the most types of one round. */
+const [CHAIN, ROUND] = [8, 3];
 /** While rows fly by, nothing is loaded: only what stays for this time, in milliseconds. */
 const REST_MS = 40;
 
@@ -117,7 +121,7 @@ export class TreeTable {
     if (place) this.#activate(place, false);
   }
 
-  /** Expands the top to where it branches; the top stays selected. */
+  /** Expands the top to where it branches or a chain begins, a page at most; the top stays selected. */
   async unfold() {
     const top = this.active;
     if (!top) return;
@@ -229,6 +233,7 @@ export class TreeTable {
       const n = Math.min(pageSize(branch), branch.count - page * pageSize(branch));
       if (!this.pages.get(branch)?.get(page)) this.#takeKnown(branch, page, n);
     }
+    this.#refreshSoon();
   }
 
   /** Rows are shown: those that are not here are loaded, and windows that scrolled away are left.
@@ -267,13 +272,13 @@ export class TreeTable {
   #make() {
     const cells = COLUMNS.map(([key], at) => h('span', { class: `c-${key}`, role: 'gridcell', 'aria-colindex': at + 1 }));
     const [twisty, link] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 })];
-    const [type, name, origin] = [h('bdi'), h('bdi', { class: 'muted' }), h('bdi', { class: 'muted origin' })];
+    const [type, name, origin, deep] = [h('bdi'), h('bdi', { class: 'muted' }), h('bdi', { class: 'muted origin' }), h('span', { class: 'muted origin' })];
     const bar = h('span', { class: 'share-bar', 'aria-hidden': 'true' }, h('span'));
     const share = h('span');
-    cells[0].append(twisty, link, type, name, origin);
+    cells[0].append(twisty, link, type, name, origin, deep);
     cells[2].append(share, bar);
     const row = h('div', { class: 'vr-row', role: 'row', tabindex: -1 }, cells);
-    PARTS.set(row, { cells, twisty, link, type, name, origin, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
+    PARTS.set(row, { cells, twisty, link, type, name, origin, deep, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
     row.addEventListener('click', (event) => this.#click(event, row));
     row.addEventListener('dblclick', () => this.#toggle(row));
     row.addEventListener('focus', () => this.#focused(row));
@@ -305,21 +310,25 @@ export class TreeTable {
 
   /** @param {RowParts} parts @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
   #fillNode(parts, node, isExpanded, level) {
-    text(parts.twisty, (level - 1 > DEEPEST_INDENT ? `${grouped(level)} ` : '') + (node.children === 0 ? '·' : isExpanded ? '▾' : '▸'));
-    text(parts.link, node.object === null ? '' : node.members === null ? `@${node.object}` : `largest @${node.object}`);
+    const isMany = (node.members ?? 1) > 1;
+    const chain = this.options.source.folded(node)?.chain;
+    text(parts.twisty, node.children === 0 ? '·' : isExpanded ? '▾' : '▸');
+    text(parts.link, node.object === null ? '' : isMany ? `largest @${node.object}` : `@${node.object}`);
     if (node.object !== null) parts.link.href = this.options.href(node);
     else parts.link.removeAttribute('href');
     const [type, origin] = shortType(node.type);
-    text(parts.type, shortened(type));
+    text(parts.type, shortened(chain ? chainTitle({ ...chain, types: chain.types.map((one) => shortType(one)[0]) }) : manyOf(node.members, type)));
     text(parts.origin, shortened(origin));
-    text(parts.name, node.name === null ? '' : shortened(node.name));
+    text(parts.deep, level - 1 > DEEPEST_INDENT ? `level ${grouped(level)}` : '');
+    text(parts.name, node.name === null || chain ? '' : shortened(node.name));
     const share = this.whole > 0 ? node.retained / this.whole : 0;
     text(parts.cells[1], numberText(node.retained, 'bytes'));
     text(parts.share, `${(share * 100).toFixed(1)} %`);
     parts.bar.style.width = `${Math.min(100, share * 100)}%`;
-    text(parts.cells[3], node.own === null ? '' : numberText(node.own, 'bytes'));
+    const own = this.options.source.folded(node)?.own ?? node.own;
+    text(parts.cells[3], own === null ? '' : numberText(own, 'bytes'));
     text(parts.cells[4], grouped(node.objects));
-    text(parts.cells[5], node.members !== null ? grouped(node.members) : node.children ? grouped(node.children) : '');
+    text(parts.cells[5], node.children > 0 && !node.isType ? grouped(node.children) : '');
   }
 
   /** @param {RowParts} parts @param {Place} place */
@@ -331,6 +340,7 @@ export class TreeTable {
     text(parts.type, problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`);
     text(parts.name, '');
     text(parts.origin, '');
+    text(parts.deep, '');
     text(parts.share, '');
     parts.bar.style.width = '0';
     for (const at of [1, 3, 4, 5]) text(parts.cells[at], '');
@@ -397,7 +407,7 @@ export class TreeTable {
   /** Expands or collapses. @param {Place} place */
   async #turn(place) {
     if (place.branch.expanded.has(place.index)) this.#collapse(place);
-    else await this.#expand(place);
+    else await this.#expand(place).catch((error) => this.#say(error));
   }
 
   /** @param {Place} place */
@@ -412,6 +422,10 @@ export class TreeTable {
     const before = place.branch.expanded.get(place.index);
     const node = this.#node(place);
     if (before || !node || node.children === 0) return before ?? null;
+    if (node.isType && node.types === undefined) {
+      node.types = await this.options.source.count(node);
+      if (place.branch.isGone) return null;
+    }
     const branch = this.tree.expand(place.branch, place.index, rowsBelow(node), node);
     this.#changed();
     return branch;
@@ -423,30 +437,29 @@ export class TreeTable {
     if (!node || node.children === 0) return;
     const chain = await this.options.source.chain(node, new AbortController().signal);
     if (place.branch.isGone) return;
+    // What opens by itself is a page, and no chain.
+    const last = goes ? chain.length : Math.min(beginOfChain(chain), this.rows.page);
     let at = place;
-    for (const next of chain.slice(1)) {
+    for (const next of chain.slice(1, last + 1)) {
       const parent = /** @type {TreeNode} */ (this.#node(at));
       const branch = this.tree.expand(at.branch, at.index, rowsBelow(parent), parent);
       if (!this.#node({ branch, index: 0 })) this.#pagesOf(branch).set(0, { nodes: [next], isWhole: false, problem: null });
       at = { branch, index: 0 };
     }
-    const last = this.#node(at);
-    if (last && last.children > 0) this.tree.expand(at.branch, at.index, rowsBelow(last), last);
+    if (last >= chain.length) await this.#expand(at);
     this.#changed();
     if (!goes) return;
+    const end = this.#node(at);
     this.#activate(at, true);
-    this.options.announce(`level ${grouped(at.branch.level)}: ${last ? titleOf(last) : ''}`);
+    this.options.announce(`level ${grouped(at.branch.level)}: ${end ? titleOf(end) : ''}`);
   }
 
   /** Expands the rows on this page that have the same parent. @param {Place} place */
-  #expandSiblings({ branch }) {
+  async #expandSiblings({ branch }) {
+    const places = [...this.rows.elements.keys()].map((row) => this.tree.at(row));
     let count = 0;
-    for (const row of [...this.rows.elements.keys()].sort((one, other) => other - one)) {
-      const place = this.tree.at(row);
-      const node = place?.branch === branch ? this.#node(place) : null;
-      if (!place || !node || node.children === 0 || branch.expanded.has(place.index)) continue;
-      this.tree.expand(branch, place.index, rowsBelow(node), node);
-      count += 1;
+    for (const place of places) {
+      if (place?.branch === branch && !branch.expanded.has(place.index) && await this.#expand(place)) count += 1;
     }
     this.#changed();
     if (this.active) this.#activate(this.active, true);
@@ -463,7 +476,7 @@ export class TreeTable {
     else if (event.key === 'ArrowRight' && event.shiftKey) void this.#expandFar(this.active, true).catch((error) => this.#say(error));
     else if (event.key === 'ArrowRight') this.#right();
     else if (event.key === 'ArrowLeft') this.#left();
-    else if (event.key === '*') this.#expandSiblings(this.active);
+    else if (event.key === '*') void this.#expandSiblings(this.active).catch((error) => this.#say(error));
     else if (event.key === 'Enter' || event.key === ' ') this.#open(event);
     else return;
     event.preventDefault();
@@ -485,7 +498,7 @@ export class TreeTable {
     const place = /** @type {Place} */ (this.active);
     const child = place.branch.expanded.get(place.index);
     if (child) this.#activate({ branch: child, index: 0 }, true);
-    else void this.#expand(place);
+    else void this.#turn(place);
   }
 
   #left() {
@@ -502,6 +515,12 @@ export class TreeTable {
     if (event.key === 'Enter') this.options.onOpen(node, event);
     else void this.#turn(/** @type {Place} */ (this.active));
   }
+}
+
+/** Where types begin to go down in turn, as the map folds them. @param {TreeNode[]} line @returns {number} infinite if they do not */
+function beginOfChain(line) {
+  const fold = foldsOf(line.map(({ kind, type }) => `${kind} ${type}`)).find(({ period, rounds }) => period <= ROUND && period * rounds >= CHAIN);
+  return fold?.start ?? Infinity;
 }
 
 /** @param {TreeNode} node */
@@ -521,7 +540,7 @@ function pageOf({ branch, index }) {
 
 /**
  * The parts of a row that change.
- * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement, origin: HTMLElement,
+ * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement, origin: HTMLElement, deep: HTMLElement,
  *   share: HTMLElement, bar: HTMLElement, row: number}} RowParts
  */
 /** @type {WeakMap<HTMLElement, RowParts>} */

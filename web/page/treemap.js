@@ -3,9 +3,9 @@
 
 import { fill, h, onTheme } from './dom.js';
 import { grouped, numberText, visible } from './value_text.js';
-import { growthColour, inkColour, neutralColour, typeColour } from './map_words.js';
+import { TypeColours, bytesByType, growthColour, inkColour, neutralColour, shortKind } from './map_words.js';
 import { OWN, REST, WHOLE, cellAt, cellsOf, childrenOf, layOut } from './squarify.js';
-import { shortType, titleOf } from './tree_nodes.js';
+import { chainTitle, kindOf, manyOf, shortType, titleOf } from './tree_nodes.js';
 
 /** @typedef {import('./tree_nodes.js').TreeNode} TreeNode */
 /**
@@ -19,8 +19,12 @@ import { shortType, titleOf } from './tree_nodes.js';
 
 /** Cells are labelled from this width and height on, in pixels. */
 const [LABEL_WIDTH, LABEL_HEIGHT] = [36, 17];
-/** Divided cells have a strip with a label from this width and height on, and it is this high, in pixels. */
-const [STRIP_WIDTH, STRIP_HEIGHT, STRIP] = [72, 48, 15];
+/** Divided cells have a strip with a label from this width and height on, and it is this high, in pixels: the cursor covers 3 at its top. */
+const [STRIP_WIDTH, STRIP_HEIGHT, STRIP] = [72, 48, 17];
+/** Room on each side of a label, and its lines, in pixels. */
+const [PADDING, LINE] = [5, 13];
+/** Characters of a name that a label has at least before its size. */
+const LEAST_NAME = 4;
 /** Steps of a tooltip's way down. */
 const MOST_STEPS = 8;
 /** Cells with a side below this are drawn as one with what is inside them, in pixels. */
@@ -37,6 +41,7 @@ export class TreeMap {
     this.objects = new Map();
     /** @type {Growth | null} */
     this.growth = null;
+    this.colours = new TypeColours();
     this.top = 0;
     this.selected = -1;
     this.width = this.height = 0;
@@ -68,9 +73,12 @@ export class TreeMap {
     this.objects = new Map(nodes.flatMap((node, at) => (node.object === null ? [] : [[node.object, at]])));
     this.growth = null;
     const least = nodes[0]?.depth ?? 0;
-    this.cells = cellsOf(nodes.map((node) => ({ depth: node.depth - least, bytes: node.retained, own: ownOf(node), left: node.leftBytes })));
+    this.cells = cellsOf(nodes.map((node) => ({
+      depth: node.depth - least, bytes: node.retained, own: ownOf(node), left: node.leftBytes, isDivided: node.leftBytes > 0,
+    })));
     this.top = 0;
     this.selected = nodes.length > 0 ? 0 : -1;
+    this.colours.choose(bytesByType(this));
     this.#layOut();
   }
 
@@ -111,7 +119,7 @@ export class TreeMap {
     const node = this.nodes[cells.node[cell]];
     const part = cells.part[cell];
     const whole = cells.bytes[this.top];
-    const what = part === OWN ? `${titleOf(node)}, itself` : part === REST ? `${grouped(node.left)} smaller in ${titleOf(node)}` : titleOf(node);
+    const what = part === OWN ? `${titleOf(node)}, itself` : part === REST ? `${grouped(node.left)} smaller below ${titleOf(node)}` : titleOf(node);
     const change = this.growth && part !== REST ? this.growth.changes[cells.node[cell]] : null;
     return { node, part, what: visible(what), bytes: cells.bytes[cell], share: whole > 0 ? cells.bytes[cell] / whole : 0, change };
   }
@@ -151,7 +159,7 @@ export class TreeMap {
     const [divided, leaves] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])];
     const open = [this.top];
     for (let cell = open.pop(); cell !== undefined; cell = open.pop()) {
-      if (cells.first[cell] < 0 || Math.min(cells.w[cell], cells.h[cell]) < FINEST) {
+      if (cells.first[cell] < 0 || Math.min(cells.w[cell], cells.h[cell]) < FINEST || this.#isPlain(cell)) {
         leaves.push(cell);
         continue;
       }
@@ -159,6 +167,12 @@ export class TreeMap {
       for (let one = cells.first[cell]; one >= 0; one = cells.next[one]) open.push(one);
     }
     return { divided, leaves };
+  }
+
+  /** Whether a cell is drawn as one: there are no places inside it, and no room to say what is. @param {number} cell */
+  #isPlain(cell) {
+    const { cells } = this;
+    return cells.first[cell] >= 0 && cells.part[cells.first[cell]] !== WHOLE && stripOf(cells.w[cell], cells.h[cell]) === 0;
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} cell */
@@ -195,7 +209,7 @@ export class TreeMap {
     const node = this.nodes[cells.node[cell]];
     if (this.growth && cells.part[cell] === REST) return neutralColour(isDark);
     if (this.growth) return growthColour(this.growth.changes[cells.node[cell]] ?? 0, this.largest, isDark);
-    return node.object === null && node.members === null ? neutralColour(isDark) : typeColour(node.type, isDark, cells.part[cell] !== WHOLE);
+    return node.object === null && node.members === null ? neutralColour(isDark) : this.colours.of(kindOf(node), isDark, cells.part[cell] !== WHOLE);
   }
 
   /** Thin lines around cells, thicker ones around those near the top. @param {CanvasRenderingContext2D} pen
@@ -219,7 +233,7 @@ export class TreeMap {
     return this.nodes[this.cells.node[cell]].depth;
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number[]} leaves */
+  /** Names, on as many lines as there is room for, and sizes. @param {CanvasRenderingContext2D} pen @param {number[]} leaves */
   #paintLabels(pen, leaves) {
     const { cells } = this;
     pen.font = '11px system-ui, sans-serif';
@@ -230,12 +244,11 @@ export class TreeMap {
         this.#paintSign(pen, cell);
         continue;
       }
-      const [x, y] = [cells.x[cell] + 4, cells.y[cell] + 4];
-      const most = Math.floor((cells.w[cell] - 4) / 6.7);
-      const lines = this.#label(cell);
-      lines.slice(0, Math.floor((cells.h[cell] - 4) / 13)).forEach((line, at) => {
-        pen.fillText(line.length > most ? `${line.slice(0, most - 1)}…` : line, x, y + at * 13);
-      });
+      const [x, y, room] = [cells.x[cell] + PADDING, cells.y[cell] + 4, cells.w[cell] - PADDING - 2];
+      const [name, size] = this.#label(cell);
+      const most = Math.floor((cells.h[cell] - 4) / LINE);
+      const lines = most === 1 ? [fittedName(pen, name, room, `  ${size}`)] : [...wrapped(pen, name, room, most - 1), fitted(pen, size, room)];
+      lines.forEach((line, at) => pen.fillText(line, x, y + at * LINE));
     }
   }
 
@@ -243,15 +256,14 @@ export class TreeMap {
   #paintStrips(pen, divided) {
     const { cells } = this;
     pen.font = '11px system-ui, sans-serif';
-    pen.textBaseline = 'top';
+    pen.textBaseline = 'middle';
     for (const cell of divided) {
       if (stripOf(cells.w[cell], cells.h[cell]) === 0) continue;
       pen.fillStyle = this.#colour(cell);
       pen.fillRect(cells.x[cell] + 1, cells.y[cell] + 1, cells.w[cell] - 2, STRIP - 1);
-      const most = Math.floor((cells.w[cell] - 6) / 6.7);
-      const label = this.#label(cell).join('  ');
+      const [name, size] = this.#label(cell);
       pen.fillStyle = inkColour(this.isDark);
-      pen.fillText(label.length > most ? `${label.slice(0, most - 1)}…` : label, cells.x[cell] + 4, cells.y[cell] + 2);
+      pen.fillText(fittedName(pen, name, cells.w[cell] - PADDING - 2, `  ${size}`), cells.x[cell] + PADDING, cells.y[cell] + STRIP / 2 + 1);
     }
   }
 
@@ -268,12 +280,14 @@ export class TreeMap {
     pen.fill();
   }
 
-  /** @param {number} cell @returns {string[]} */
+  /** A name and the size of the rectangle; the change of a path is not that of one of its rectangles, so there is only its sign.
+   *  @param {number} cell @returns {[string, string]} */
   #label(cell) {
     const { node, part, bytes, change } = this.describe(cell);
-    const of = part === REST ? `${shortName(node)}: ${grouped(node.left)} smaller` : shortName(node);
-    const sign = this.growth && part !== REST ? changeSign(change) : '';
-    return [sign ? `${sign} ${of}` : of, (sign && change ? changeText(change) : numberText(bytes, 'bytes'))];
+    const own = part === OWN && node.chain ? ', itself' : '';
+    const of = part === REST ? `${grouped(node.left)} smaller${node.chain ? ' below the chain' : ''}` : shortName(node) + own;
+    const sign = part === REST ? '' : changeSign(change);
+    return [sign ? `${sign} ${of}` : of, numberText(bytes, 'bytes')];
   }
 
   // Cursor and tooltip
@@ -311,6 +325,9 @@ export class TreeMap {
     const lines = [what, `${numberText(bytes, 'bytes')}, ${(share * 100).toFixed(1)} %`];
     if (node.object !== null && part !== REST) lines[0] += ` @${node.object}`;
     if (part === WHOLE && node.objects > 1) lines.push(`${grouped(node.objects)} objects`);
+    if (node.chain && part !== REST) lines.push('Each object of a chain is the largest below the one before.');
+    const rest = node.chain ? 'What the objects of the chain retain besides each other, too small' : 'Too small';
+    if (part === REST) lines.push(`${rest} to be drawn one by one.`);
     if (this.growth && part !== REST) lines.push(pathChange(change, this.growth));
     const way = this.#way(cell).map((one) => shortName(this.nodes[this.cells.node[one]]).slice(0, 60));
     if (way.length > 1) lines.push((way.length > MOST_STEPS ? [...way.slice(0, MOST_STEPS / 2), '…', ...way.slice(-MOST_STEPS / 2)] : way).join(' › '));
@@ -338,7 +355,8 @@ export class TreeMap {
 
   /** @param {MouseEvent} event */
   #cellOf(event) {
-    return this.nodes.length === 0 ? -1 : cellAt(this.cells, this.top, event.offsetX, event.offsetY);
+    const cell = this.nodes.length === 0 ? -1 : cellAt(this.cells, this.top, event.offsetX, event.offsetY);
+    return cell >= 0 && cell !== this.top && this.#isPlain(this.cells.parent[cell]) ? this.cells.parent[cell] : cell;
   }
 
   /** @param {number} cell */
@@ -431,10 +449,43 @@ function frame(box, cells, cell) {
 
 /** What a cell is labelled with, where there is little room. @param {TreeNode} node */
 function shortName(node) {
-  if (node.chain) return visible(node.chain.slice(0, 200));
+  if (node.chain) return visible(chainTitle({ ...node.chain, types: node.chain.types.map(shortKind) }).slice(0, 200));
   const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
-  const many = node.members === null ? '' : ` × ${grouped(node.members)}`;
-  return visible(shortType(type)[0].slice(0, 200)) + many;
+  return manyOf(node.members, visible(shortType(type)[0].slice(0, 200)));
+}
+
+/** A text cut to the room there is, with an end that is kept if enough of the text is left. Numbers are whole, or are not there.
+ *  @param {CanvasRenderingContext2D} pen @param {string} text @param {number} room in pixels @param {string} [end] */
+export function fitted(pen, text, room, end = '') {
+  const width = pen.measureText(text + end).width;
+  if (width <= room) return text + end;
+  // Characters differ in their width: the mean says where to begin.
+  let length = Math.min(text.length, Math.ceil((room * (text + end).length) / width) - end.length + 3);
+  while (length > 0 && pen.measureText(`${text.slice(0, length)}…${end}`).width > room) length -= 1;
+  if (length < Math.min(text.length, LEAST_NAME) && end !== '') return fitted(pen, text, room);
+  const part = text.slice(0, Math.max(0, length)).replace(/\d[\d.,]*$/, '');
+  return part.trim() === '' ? '' : `${part}…${end}`;
+}
+
+/** A name with its number, which is left out where the name would have no room. @param {CanvasRenderingContext2D} pen
+ *  @param {string} name such as `2,968 × Node` @param {number} room @param {string} [end] */
+export function fittedName(pen, name, room, end = '') {
+  const text = fitted(pen, name, room, end);
+  return /^\S* ?[\d,]+ × /.test(name) && !/ × [^…]{3}/.test(text) ? fitted(pen, name.replace(/[\d,]+ × /, ''), room, end) : text;
+}
+
+/** A text on lines that end after words and parts of names; the last one is cut. @param {CanvasRenderingContext2D} pen
+ *  @param {string} text @param {number} room @param {number} most lines */
+function wrapped(pen, text, room, most) {
+  /** @type {string[]} */
+  const lines = [];
+  for (let rest = text; ; ) {
+    const line = fitted(pen, rest, room);
+    const part = line === rest || lines.length + 1 === most ? '' : line.slice(0, -1).replace(/[^ .$/]+$/, '');
+    if (part.trim() === '') return [...lines, lines.length === 0 ? fittedName(pen, rest, room) : line];
+    lines.push(part.trimEnd());
+    rest = rest.slice(part.length).trimStart();
+  }
 }
 
 /** @param {number | null} change */

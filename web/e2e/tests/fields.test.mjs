@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import { answered, barrow, serve } from '../harness/binary.mjs';
 import { accessible, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
-import { HOSTILE, INVOICES, STOREFRONT } from '../harness/fixtures.mjs';
+import { DEEP, HOSTILE, INVOICES, STOREFRONT } from '../harness/fixtures.mjs';
 
 const SESSIONS = 'type = "Storefront$Session"';
 const LOOKS = [{}, { dark: true }, { width: 360, height: 740 }, { dark: true, width: 640, height: 740 }];
@@ -45,8 +45,9 @@ test('an object has its fields: values, what objects stand for, links, null and 
   assert.equal(await cell('.lastSeen').innerText(), String(told['.lastSeen']));
   assert.equal(await cell('.order').locator('.absent').innerText(), 'null');
   assert.match(await cell('.state').innerText(), /^"CLOSED" @\d+$/);
-  const customer = cell('.customer').getByRole('link');
-  assert.equal(`${await customer.innerText()} Storefront$Customer`, told['.customer']);
+  const customer = cell('.customer').getByRole('link').first();
+  assert.equal(await cell('.customer').innerText(), told['.customer']);
+  assert.match(await cell('.customer').getByRole('link', { name: 'Storefront$Customer' }).getAttribute('href') ?? '', /q=find\+type/);
   // All fields are declared by the type itself, so nothing is said of it.
   assert.doesNotMatch(await facts.innerText(), / of Storefront/);
   await customer.click();
@@ -254,4 +255,51 @@ test('in light and dark, wide and narrow', async () => {
       await leave(page);
     }
   }
+});
+
+test('sizes of rows say what they are, and what has no room goes on below the label', async () => {
+  const object = answered(STOREFRONT, `list 1 ${SESSIONS} of size`).rows[0].object;
+  const page = await openPage(browser, server, { width: 390, height: 844, fragment: fragment({ q: `info @${object}` }) });
+  await settled(page, 'object');
+  await complete(page);
+  const sizes = await page.locator('[data-section="show"] .size').allInnerTexts();
+  assert.ok(sizes.length > 0 && sizes.every((size) => /^[\d,.]+ [KMG]?i?B itself/.test(size)), sizes.join());
+  const starts = await page.locator('[data-section="show"] .field-row').evaluateAll((rows) => rows.flatMap((row) => {
+    const label = /** @type {HTMLElement} */ (row.querySelector('.label')).getBoundingClientRect().left;
+    return [...row.children].slice(1).map((one) => one.getBoundingClientRect().left - label);
+  }));
+  assert.ok(Math.min(...starts) > -1, `a part of a row begins ${Math.min(...starts)} pixels from its label`);
+  await leave(page);
+});
+
+test('a path says what dominates, folds what repeats, and its types are links', async (one) => {
+  const deep = await serve([DEEP, '--no-index']);
+  one.after(() => deep.stop());
+  const page = await openPage(browser, deep, { fragment: fragment({ q: 'info @1000' }) });
+  await settled(page, 'object');
+  await complete(page);
+  const path = page.locator('[data-section="path"]');
+  assert.match(await path.innerText(), /@\d+ … @999 chain of 9\d\d Node through next/);
+  assert.match(await path.locator('li', { hasText: 'chain of' }).getAttribute('class') ?? '', /dominates/);
+  assert.ok(await path.locator('li').count() < 8, await path.innerText());
+  await path.getByRole('button', { name: 'show each' }).click();
+  assert.ok(await path.locator('li.dominates').count() > 900);
+  await path.locator('li a.type', { hasText: 'Node' }).first().click();
+  await settled(page, 'answer');
+  assert.match(await lineOf(page), /^find type = "Node"/);
+  // Far from the roots, both ends are marked.
+  await goTo(page, { q: 'info @500000' });
+  await settled(page, 'object');
+  await complete(page);
+  const ends = path.locator('li.dominates', { hasText: 'chain of' });
+  assert.equal(await ends.count(), 2, await path.innerText());
+  assert.match(await path.innerText(), /[\d,]+ more steps/);
+  const facts = page.locator('[data-section="facts"] .facts');
+  assert.equal(await facts.getByRole('link', { name: '@499999' }).count(), 1, await facts.innerText());
+  await goTo(page, { q: 'info @0' });
+  await page.waitForFunction(() => document.querySelector('.object-head')?.textContent?.includes('@0'));
+  await complete(page);
+  const held = await page.locator('[data-section="inrefs"]').innerText();
+  assert.equal(held.match(/nothing refers to it/gi)?.length ?? 0, /references/.test(held) ? 0 : 1, held);
+  await leave(page);
 });

@@ -1,11 +1,14 @@
 // The flame graph: as a shell says it, zoomed with a mouse and with keys, searched, coloured, kept in the address; chains on the map.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
-import { accessible, complete, fits, fragment, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
-import { DEEP, INVOICES, LEAK } from '../harness/fixtures.mjs';
+import { accessible, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
+import { DEEP, INVOICES, JVM, LEAK } from '../harness/fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -13,14 +16,51 @@ import { DEEP, INVOICES, LEAK } from '../harness/fixtures.mjs';
 const servers = {};
 /** @type {import('playwright-core').Browser} */
 let browser;
+const folder = mkdtempSync(join(tmpdir(), 'barrow-turn-'));
+const TURN = join(folder, 'turn.heapsnapshot');
+/** Rounds of types in turn, and objects beside each other that are too thin to be drawn. */
+const [ROUNDS, THIN] = [6000, 1500];
 before(async () => {
-  [servers.leak, servers.sites, servers.deep] = await Promise.all([serve([LEAK]), serve([INVOICES]), serve([DEEP, '--no-index'])]);
+  writeFileSync(TURN, turnDump());
+  const files = { leak: [LEAK], sites: [INVOICES], deep: [DEEP, '--no-index'], turn: [TURN], jvm: [JVM] };
+  await Promise.all(Object.entries(files).map(async ([name, words]) => { servers[name] = await serve(words); }));
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
   await Promise.all(Object.values(servers).map((server) => server.stop()));
+  rmSync(folder, { recursive: true });
 });
+
+/** A dump of V8: a chain of the types A, B and C in turn, each A with a text, and a table of thin objects. */
+function turnDump() {
+  const strings = ['', 'A', 'B', 'C', 'Table', 'Thin', 'a text', 'next', 'text', 'chain', 'table'];
+  /** @type {{type: number, name: number, size: number, to: number[][]}[]} */
+  const all = [];
+  const add = (/** @type {number} */ type, /** @type {number} */ name, /** @type {number} */ size) => all.push({ type, name, size, to: [] }) - 1;
+  const [root, table] = [add(9, 0, 0), add(3, 4, 16)];
+  let [above, label] = [root, 9];
+  for (let at = 0; at < 3 * ROUNDS; at += 1) {
+    const one = add(3, 1 + (at % 3), 32);
+    all[above].to.push([2, label, one]);
+    if (at % 3 === 0) all[one].to.push([2, 8, add(2, 6, 24)]);
+    [above, label] = [one, 7];
+  }
+  all[root].to.push([2, 10, table]);
+  for (let at = 0; at < THIN; at += 1) all[table].to.push([1, at, add(3, 5, 200)]);
+  const nodes = all.flatMap(({ type, name, size, to }, at) => [type, name, 2 * at + 1, size, to.length, 0, 0]);
+  const edges = all.flatMap(({ to }) => to.flatMap(([type, name, node]) => [type, name, 7 * node]));
+  const kinds = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic'];
+  const meta = {
+    node_fields: ['type', 'name', 'id', 'self_size', 'edge_count', 'trace_node_id', 'detachedness'],
+    node_types: [kinds, 'string', 'number', 'number', 'number', 'number', 'number'],
+    edge_fields: ['type', 'name_or_index', 'to_node'],
+    edge_types: [['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'], 'string_or_number', 'node'],
+    trace_function_info_fields: [], trace_node_fields: [], sample_fields: [], location_fields: [],
+  };
+  const snapshot = { meta, node_count: all.length, edge_count: edges.length / 3, trace_function_count: 0 };
+  return JSON.stringify({ snapshot, nodes, edges, trace_function_infos: [], trace_tree: [], samples: [], locations: [], strings });
+}
 
 const canvas = '.flame canvas';
 
@@ -74,10 +114,11 @@ test('keys walk the cells and say them', async () => {
   await page.keyboard.press('ArrowDown');
   const first = answered(LEAK, 'flame --cells 2000').rows.filter((/** @type {any} */ row) => row.depth === 1)[0];
   const said = () => page.locator('#announcer p').last().innerText();
-  assert.ok((await said()).startsWith(first.title), await said());
+  const title = first.objects > 1 ? `${first.objects.toLocaleString('en-US')} × ${first.title}` : first.title;
+  assert.ok((await said()).startsWith(title), await said());
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
-  assert.ok((await said()).startsWith(first.title), await said());
+  assert.ok((await said()).startsWith(title), await said());
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get('q') !== 'flame');
   await complete(page);
@@ -218,8 +259,126 @@ test('a list of a million nodes is one rectangle of the map', async () => {
   await page.locator('.map-table', { hasText: 'add up to' }).waitFor();
   const cells = await page.locator('.map-table tbody tr').count();
   assert.ok(cells <= 4, `${cells} cells`);
-  assert.match(await page.locator('.map-table').innerText(), /Node × 1,000,000, itself/);
+  assert.match(await page.locator('.map-table').innerText(), /chain of 1,000,000 Node, itself/);
   const [row] = answered(DEEP, 'dominators --cells 100').rows.filter((/** @type {any} */ one) => one.chain);
   assert.deepEqual([row.chain_objects, row.chain_own_bytes], [1_000_000, 24_000_000]);
+  await leave(page);
+});
+
+test('types that go down in turn are one cell, and by object the graph tells how many', async () => {
+  const page = await flame('turn', { q: 'flame' });
+  const rows = answered(TURN, 'flame --cells 2000').rows;
+  const row = rows.find((/** @type {any} */ one) => one.title === 'A').depth;
+  const deepest = Math.max(...rows.map((/** @type {any} */ one) => one.depth));
+  assert.ok(deepest > 60, 'the steps of the answer');
+  const told = await tip(page, row, 200);
+  assert.match(told, /^chain of at least 20 \(A › B › C\)\n/);
+  assert.match(told, /the chain may go on/);
+  assert.ok(await page.locator('.flame-space').evaluate((one) => one.clientHeight) < 20 * 12, 'few rows');
+  // What hangs off the chain is below it, as are its further steps.
+  assert.match(await tip(page, row + 1, 5), /the chain may go on/);
+  await page.locator(canvas).click({ position: { x: 5, y: (row + 1) * 20 + 10 } });
+  await page.waitForFunction(() => new URLSearchParams(location.hash.slice(1)).get('as') === 'flame');
+  await complete(page);
+  assert.match(await page.locator(canvas).getAttribute('aria-label') ?? '', /flame graph of chain of 6,000 \(A › B › C\)/);
+  await leave(page);
+});
+
+test('cells that are too thin to be drawn are painted together, and say how many they are', async () => {
+  const page = await flame('turn', { q: 'dominators', as: 'flame' });
+  const all = answered(TURN, 'dominators --cells 2000').rows;
+  const [whole, table] = [all[0].retained_bytes, all.find((/** @type {any} */ one) => one.type === 'Table')];
+  const { width } = /** @type {any} */ (await page.locator(canvas).boundingBox());
+  const larger = all.filter((/** @type {any} */ one) => one.depth === table.depth && one.retained_bytes > table.retained_bytes);
+  const before = larger.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.retained_bytes, 0);
+  const [from, to] = [before, before + THIN * 200].map((bytes) => (bytes / whole) * width);
+  const told = await tip(page, table.depth + 1, (from + to) / 2);
+  assert.match(told, /^1,500 cells, each too thin to be drawn alone\n293\.0 KiB/);
+  assert.match(told, /the largest: Thin, 200 B/);
+  const blank = await page.locator(canvas).evaluate((one, { from, to, y }) => {
+    const pen = /** @type {CanvasRenderingContext2D} */ (/** @type {HTMLCanvasElement} */ (one).getContext('2d'));
+    const { data } = pen.getImageData(from, y, to - from, 1);
+    return data.filter((byte, at) => at % 4 === 3 && byte === 0).length;
+  }, { from: Math.ceil(from), to: Math.floor(to), y: (table.depth + 1) * 20 + 10 });
+  assert.equal(blank, 0, 'pixels without a cell');
+  await leave(page);
+});
+
+test('a zoomed chain has what is itself and what hangs off it, and a colour of its own', async () => {
+  const [chain] = answered(TURN, 'dominators --cells 100').rows.filter((/** @type {any} */ one) => one.chain);
+  const page = await openPage(browser, servers.turn, { fragment: fragment({ q: 'dominators', zoom: `0:@${chain.object}` }) });
+  await settled(page, 'tree');
+  await complete(page);
+  const legend = page.locator('.map-legend .swatch');
+  assert.match((await legend.allInnerTexts()).join(), /A › B › C\s562\.5 KiB/);
+  await page.locator('.map canvas').focus();
+  await page.keyboard.press('t');
+  const cells = await page.locator('.map-table tbody tr').allInnerTexts();
+  assert.equal(cells.filter((cell) => /chain of 6,000 \(A › B › C\), itself/.test(cell)).length, 1, cells.slice(0, 3).join());
+  assert.equal(cells.filter((cell) => /smaller below chain of 6,000/.test(cell)).length, 1);
+  await goTo(page, { q: 'dominators' });
+  await complete(page);
+  const colours = await page.locator('.map-legend .patch').evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+  assert.ok(colours.length >= 3 && new Set(colours).size === colours.length, colours.join());
+  await leave(page);
+});
+
+test('a rectangle is labelled with its own size, whatever its path of types gained', async () => {
+  const page = await openPage(browser, servers.leak);
+  await quiet(page);
+  await page.evaluate(() => {
+    const all = /** @type {string[]} */ (/** @type {any} */ (window).labels = []);
+    const draw = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+      all.push(text);
+      draw.call(this, text, ...where);
+    };
+  });
+  await goTo(page, { q: 'dominators', colour: 'growth' });
+  await page.locator('[data-section="growth"][data-state="ready"]').waitFor();
+  await complete(page);
+  const labels = await page.evaluate(() => /** @type {string[]} */ (/** @type {any} */ (window).labels));
+  assert.ok(labels.some((label) => label.startsWith('▲ ')), labels.slice(0, 20).join());
+  assert.deepEqual(labels.filter((label) => /[+-]\d/.test(label)), []);
+  assert.deepEqual(labels.filter((label) => /^\S? ?[\d,.]+…/.test(label)), [], 'numbers are whole');
+  await leave(page);
+});
+
+test('the tree folds a chain as the map does, opens a page by itself, and says what is below types', async () => {
+  const page = await openPage(browser, servers.turn, { fragment: fragment({ q: 'dominators' }) });
+  await settled(page, 'tree');
+  await complete(page);
+  const row = page.locator('.tree-table .vr-rows [role="row"]:not([hidden])');
+  assert.equal(await row.filter({ hasText: 'chain of 6,000 (A › B › C)' }).count(), 1);
+  assert.ok(Number(await page.locator('.tree-table').getAttribute('aria-rowcount')) < 40);
+  await row.filter({ hasText: 'chain of 6,000' }).locator('.twisty').click();
+  await row.locator('bdi', { hasText: /^B$/ }).waitFor();
+  // By type, the roots are opened, and the only object of a type; several objects lead to their flame graph.
+  await goTo(page, { q: 'dominators by type' });
+  for (const name of ['roots: root', '(root)', 'Table']) {
+    await complete(page);
+    await row.filter({ hasText: name }).last().locator('.twisty').click();
+  }
+  await row.filter({ hasText: '1,500 × Thin' }).click();
+  await page.locator('.chosen-place').getByRole('link', { name: 'as a flame graph' }).click();
+  await settled(page, 'flame');
+  assert.equal(await lineOf(page), 'flame 0:@1 "Thin"');
+  await leave(page);
+
+  const jvm = await openPage(browser, servers.jvm, { fragment: fragment({ q: 'dominators by type' }) });
+  await settled(jvm, 'tree');
+  await complete(jvm);
+  const told = answered(JVM, 'dominators by type').rows.find((/** @type {any} */ one) => one.children > 1 && one.kind === 'instance');
+  const many = jvm.locator('.tree-table .vr-rows [role="row"]', { hasText: `${told.children.toLocaleString('en-US')} × ` }).first();
+  assert.equal(await many.getAttribute('aria-expanded'), null);
+  assert.equal(await many.locator('.c-children').innerText(), '');
+  await many.click();
+  await jvm.locator('.chosen-place').getByRole('link', { name: 'as a flame graph' }).waitFor();
+  await leave(jvm);
+});
+
+test('colours of sites are said to be files', async () => {
+  const page = await flame('sites', { q: 'sites', as: 'flame' });
+  assert.match(await page.locator('.map-legend').innerText(), /Colours are files/);
   await leave(page);
 });

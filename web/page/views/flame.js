@@ -9,7 +9,7 @@ import { Icicle } from '../icicle.js';
 import { ageLegend, growthLegend } from '../map_words.js';
 import { Section } from '../section.js';
 import { nameIs, verbOf } from '../state.js';
-import { treeLine } from '../tree_nodes.js';
+import { manyOf, treeLine } from '../tree_nodes.js';
 import { asked } from './tree.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -173,26 +173,31 @@ class FlameView {
       one ? h('a', { href: ctx.href(one.change), 'aria-current': one === last ? 'page' : null }, nameNode(one.title.slice(0, 80))) : `… ${grouped(all.length - MOST_CRUMBS)} …`]));
   }
 
+  /** The object of a cell in a line. @param {FlameCell} cell */
+  #wordOf(cell) {
+    const snapshot = this.answer ? factOf(this.answer, 'snapshot') ?? this.ctx.snapshot : this.ctx.snapshot;
+    return cell.object === null ? '' : `${snapshot}:@${cell.object}`;
+  }
+
   /** @param {FlameCell} cell */
   #showChosen(cell) {
     const { ctx, icicle } = this;
-    const snapshot = this.answer ? factOf(this.answer, 'snapshot') ?? ctx.snapshot : ctx.snapshot;
-    const [word, { kind, roots }] = [cell.object === null ? '' : `${snapshot}:@${cell.object}`, cell.place];
-    fill(this.chosen, h('strong', null, nameNode(cell.title + (cell.many > 1 ? ` × ${grouped(cell.many)}` : ''))), ` ${numberText(cell.size, icicle.unit)}`,
+    const [word, { kind, roots }] = [this.#wordOf(cell), cell.place];
+    fill(this.chosen, h('strong', null, nameNode(manyOf(cell.many, cell.title))), ` ${numberText(cell.size, icicle.unit)}`,
       cell.own === null ? null : `, itself ${numberText(cell.own, icicle.unit)}`, ' ',
       word === '' ? null : h('a', { href: ctx.href({ q: `info ${word}` }) }, `open ${cell.many > 1 ? 'the largest, ' : ''}${word}`), ' ',
       word === '' ? null : h('a', { href: ctx.href({ q: treeLine(word) }) }, 'tree from here'), ' ',
-      kind === null || roots !== null || cell.isRest ? null : h('a', { href: ctx.href({ q: `paths ${nameIs('type', cell.type)}`, as: 'flame' }) }, 'paths to this type'),
+      kind === null || roots !== null || cell.isRest || cell.chain !== null ? null
+        : h('a', { href: ctx.href({ q: `paths ${nameIs('type', cell.type)}`, as: 'flame' }) }, 'paths to this type'),
       this.verb === 'sites' && cell.line ? h('a', { href: ctx.href({ q: cell.line }) }, 'open the site') : null);
   }
 
   #showLegend() {
     const { icicle } = this;
-    const rests = icicle.cells.some((cell) => cell.isRest);
     const button = h('button', { type: 'button', 'aria-pressed': String(!this.table.hidden), onclick: () => this.#toggleTable() }, 'table');
     const legend = icicle.growth ? growthLegend(icicle.growth, icicle.isDark, 'smaller steps')
-      : icicle.ages ? ageLegend(icicle.ages.oldest, icicle.isDark) : h('span', null, 'Colours are types. ');
-    fill(this.legend, legend, h('span', null, rests ? 'Hatched: what is left out, with its size. ' : '', 'Room below a cell: what it has itself.'), button);
+      : icicle.ages ? ageLegend(icicle.ages.oldest, icicle.isDark) : h('span', null, this.verb === 'sites' ? 'Colours are files.' : 'Colours are types.');
+    fill(this.legend, legend, h('span', null, 'Hatched: what is left out, or is too thin to be drawn alone. Room below a cell: what it has itself.'), button);
   }
 
   #toggleTable() {
@@ -207,6 +212,7 @@ class FlameView {
   /** @param {FlameCell} cell @param {number} at */
   #zoom(cell, at) {
     this.ctx.announce(`zoomed into ${visible(cell.title)}`);
+    if (cell.isRest) return this.ctx.go({ q: treeLine(this.#wordOf(cell)), zoom: null, as: 'flame', colour: null });
     // Answers of paths and sites have all cells; those of trees have finer ones below.
     if (this.verb === 'flame' && cell.line) this.ctx.go({ q: cell.line, zoom: null });
     else if (this.verb === 'dominators' && cell.line) this.ctx.go({ q: cell.line, zoom: null, as: 'flame' });
@@ -294,7 +300,8 @@ class FlameView {
           return { type: step, name: null, roots, kind: null, word: null, object: null };
         });
         const isObject = /^(\d+:)?@/.test(path[0] ?? '');
-        const changes = isObject ? cells.map(() => null) : changesOf(answer, cells.map((cell) => ({ ...cell.place, depth: cell.depth })), above)
+        const places = cells.map(({ place, depth, between }) => ({ ...place, depth, between }));
+        const changes = isObject ? cells.map(() => null) : changesOf(answer, places, above)
           .map((change, at) => (cells[at].isRest ? null : change));
         if (icicle.cells === cells && this.shown.colours === `${a},${b}`) icicle.setColours({ growth: { changes, a, b } });
         this.#showLegend();

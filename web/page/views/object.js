@@ -3,10 +3,10 @@
 
 import { fill, h } from '../dom.js';
 import { forPeople, nameNode, objectLink } from '../cell.js';
-import { grouped, numberText, visible } from '../value_text.js';
+import { foldsOf, grouped, numberText, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
-import { FieldTree, WINDOW, fieldTreeKey } from '../field_tree.js';
+import { FieldTree, WINDOW, fieldTreeKey, typeLink } from '../field_tree.js';
 import { literal, nameIs } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
@@ -14,10 +14,11 @@ import { literal, nameIs } from '../state.js';
 /** @typedef {import('../ask.js').Answer} Answer */
 /** @typedef {import('../ask.js').Table} Table */
 /** @typedef {import('../ask.js').Value} Value */
+/** Steps of a path that are one line: a single one, or rounds of the same types. @typedef {{rows: Value[][], period: number, rounds: number}} Hop */
 
-/** Steps of a path that are loaded at once. */
-const LONG = 1000;
-/** Steps of a path that are shown from each end of a longer one. */
+/** Steps of a path that are loaded from each of its ends, and dominators: the roots are among these, too. */
+const [LONG, MOST_DOMINATORS] = [990, 1000];
+/** Lines of a path that are shown from each end of a longer one. */
 const ENDS = 40;
 /** From this width on, in rem, another object has room beside this one. */
 const WIDE = 70;
@@ -89,8 +90,8 @@ class ObjectPane {
     this.word = '';
     /** How references are listed. */
     this.oneByOne = false;
-    /** The dominators of the object, the nearest first. @type {Set<number>} */
-    this.dominators = new Set();
+    /** What the dominators of the object retain: all of them, or those near both ends. @type {Map<number, number>} */
+    this.dominators = new Map();
     this.starting = 0;
     this.head = h('header', { class: 'object-head' });
     const section = (/** @type {string} */ title, /** @type {string} */ name) => new Section(ctx, { title, name, showsLine: true });
@@ -101,7 +102,8 @@ class ObjectPane {
     this.inrefs = section('What holds it', 'inrefs');
     this.freed = section('What would be freed with it', 'freed');
     this.element = h('div', { class: 'object-pane', 'data-pane': role }, this.head, this.facts.element,
-      h('div', { class: 'object-walk' }, this.show.element, this.path.element), h('div', { class: 'object-lists' }, this.inrefs.element, this.freed.element));
+      h('div', { class: 'object-walk' }, h('div', { class: 'object-column' }, this.show.element, this.freed.element),
+        h('div', { class: 'object-column' }, this.path.element, this.inrefs.element)));
   }
 
   /** The sections after the facts. */
@@ -121,7 +123,7 @@ class ObjectPane {
     if (key === this.shown) return;
     this.shown = key;
     this.word = word;
-    this.dominators = new Set();
+    this.dominators = new Map();
     this.#showHead(null);
     void this.#start();
   }
@@ -169,8 +171,13 @@ class ObjectPane {
     const type = factOf(answer, 'type') ?? '';
     if (this.role === 'main') this.ctx.visit(name, [type, factOf(answer, 'name')].filter(Boolean).join(' '));
     this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
+    const facts = answer.facts.map(({ column, value }) => {
+      const [, id] = column.key === 'dominated_by' && value.kind === 'text' ? value.value.match(/^@(\d+) /) ?? [] : [];
+      return { column, value: id === undefined ? value : { kind: 'object', value: { id: Number(id), text: value.value } } };
+    });
     // Its fields are in the tree.
-    return renderAnswer({ ...answer, tables: answer.tables.filter((table) => table.key !== 'fields') }, this.ctx, { line: `info ${name}`, hasCsv: true });
+    const tables = answer.tables.filter((table) => table.key !== 'fields');
+    return renderAnswer({ ...answer, facts, tables }, this.ctx, { line: `info ${name}`, hasCsv: true });
   }
 
   /** @param {{name: string, object: number, snapshot: number, type: string, own: string | null, kind: string | null} | null} of */
@@ -228,34 +235,50 @@ class ObjectPane {
     const key = this.shown;
     try {
       const total = answer.rows_total ?? 0;
-      const end = total <= LONG ? [] : lastTable(await this.ctx.ask(`path ${this.word}`, { from: Math.max(LONG, total - ENDS), n: ENDS })).rows;
-      const idom = await this.ctx.ask(`idom ${this.word}`);
+      const end = total <= LONG ? [] : lastTable(await this.ctx.ask(`path ${this.word}`, { from: Math.max(LONG, total - LONG), n: LONG })).rows;
+      const idoms = [await this.ctx.ask(`idom ${this.word}`, { from: 0, n: MOST_DOMINATORS })];
+      const above = idoms[0].rows_total ?? 0;
+      const from = Math.max(MOST_DOMINATORS, above - MOST_DOMINATORS);
+      if (above > MOST_DOMINATORS) idoms.push(await this.ctx.ask(`idom ${this.word}`, { from, n: MOST_DOMINATORS }));
       if (key !== this.shown) return;
-      this.dominators = new Set(lastTable(idom).rows.map((row) => Number(cellOf(lastTable(idom), row, 'object')?.value ?? -1)));
-      this.#drawPath(list, answer, end, idom);
+      for (const table of idoms.map(lastTable)) {
+        const at = (/** @type {Value[]} */ row, /** @type {string} */ key) => Number(cellOf(table, row, key)?.value ?? -1);
+        for (const row of table.rows) if (at(row, 'object') >= 0) this.dominators.set(at(row, 'object'), at(row, 'retained_bytes'));
+      }
+      this.#drawPath(list, answer, end, idoms[0]);
     } catch {
       // The path is there without them.
     }
   }
 
-  /** Both ends of a path; its middle on demand, or as a table if it is very long.
+  /** Both ends of a path, rounds of the same types as one line; its middle on demand, or as a table if it is very long.
    *  @param {HTMLElement} list @param {Answer} answer @param {Value[][]} end the last steps, if they are not in the answer @param {Answer} [idom] */
   #drawPath(list, answer, end, idom) {
     const table = lastTable(answer);
-    const own = { href: this.ctx.href, snapshot: snapshotOf(answer, this.ctx) };
-    const rows = table.rows;
-    const total = Math.max(answer.rows_total ?? 0, rows.length);
-    const hop = (/** @type {Value[]} */ row) => this.#hop(table, row, own, idom);
-    const isWhole = total <= rows.length;
-    const isLong = !isWhole || rows.length > 2 * ENDS + 1;
-    const steps = h('ol', { class: 'path-hops' }, (isLong ? rows.slice(0, ENDS) : rows).map(hop));
-    if (isLong) {
-      const last = isWhole ? rows.slice(-ENDS) : end;
-      const words = `${grouped(total - ENDS - last.length)} more steps`;
-      const more = h('li', { class: 'hidden-hops' }, isWhole
-        ? h('button', { type: 'button', onclick: () => more.replaceWith(...rows.slice(ENDS, -ENDS).map(hop)) }, `show ${words}`)
-        : h('a', { href: this.ctx.href({ q: `path ${this.word}`, beside: null }) }, words));
-      steps.append(more, ...last.map(hop));
+    const href = (/** @type {import('../state.js').Change} */ change) => this.ctx.href({ beside: null, ...change });
+    const own = { href, snapshot: snapshotOf(answer, this.ctx) };
+    const total = Math.max(answer.rows_total ?? 0, table.rows.length);
+    const hidden = total - table.rows.length - end.length;
+    const [rows, last] = hidden > 0 ? [table.rows, end] : [[...table.rows, ...end], []];
+    const isOwn = (/** @type {Value[] | undefined} */ row) => row === (last.length > 0 ? last : rows).at(-1);
+    const line = (/** @type {Hop} */ hop) => this.#hop(table, hop, own, isOwn);
+    // The object itself is a line of its own.
+    const parts = [rows, last].map((some) => foldsBut(table, some, isOwn));
+    const steps = h('ol', { class: 'path-hops' });
+    for (const hops of parts) {
+      const isLong = hops.length > 2 * ENDS + 1;
+      steps.append(...(isLong ? hops.slice(0, ENDS) : hops).map(line));
+      if (isLong) {
+        const middle = hops.slice(ENDS, -ENDS);
+        const more = h('li', { class: 'hidden-hops' }, h('button', { type: 'button', onclick: () => more.replaceWith(...middle.map(line)) },
+          `show ${grouped(middle.reduce((sum, hop) => sum + hop.rows.length, 0))} more steps`));
+        steps.append(more, ...hops.slice(-ENDS).map(line));
+      }
+      if (hops === parts[0] && hidden > 0) {
+        const [before, after] = [rows.at(-1), last[0]].map((row) => (row ? typeAndLabel(table, row) : ''));
+        steps.append(h('li', { class: 'hidden-hops' }, h('a', { href: own.href({ q: `path ${this.word}` }) }, `${grouped(hidden)} more steps`),
+          before === after ? ' between steps of the same type' : ''));
+      }
     }
     fill(list, h('p', { class: 'muted' }, this.#dominance(table, rows, total, idom)), steps);
   }
@@ -263,26 +286,44 @@ class ObjectPane {
   /** What dominates, in words. @param {Table} table @param {Value[][]} rows @param {number} total @param {Answer} [idom] */
   #dominance(table, rows, total, idom) {
     if (!idom) return 'Looking for dominators …';
-    const count = rows.filter((row) => this.dominators.has(Number(cellOf(table, row, 'object')?.value ?? -1))).length;
-    const isWhole = total <= rows.length && (idom.rows_total ?? 0) <= lastTable(idom).rows.length;
-    if (!isWhole) return 'Steps marked ═▶ dominate it: without any one of them it would be freed. The path is so long that others may, too.';
+    const count = rows.filter((row) => this.#retainedBy(table, row) !== null).length;
+    if (total === 1) return 'A root refers to it.';
+    if (total > rows.length) return '═▶ dominates it: without it, it would be freed, with all that is said to be retained.';
     return count === 0
       ? 'No object on this path dominates it: it is held in several ways, by roots or by objects together.'
-      : `${grouped(count)} of the ${grouped(rows.length - 1)} steps before it dominate it (═▶): without any one of them it would be freed.`;
+      : `${grouped(count)} of the ${grouped(rows.length - 1)} steps before it dominate it (═▶): without any one of them it would be freed, `
+        + 'with all that is said to be retained.';
   }
 
-  /** @param {Table} table @param {Value[]} row @param {import('../cell.js').CellContext} own @param {Answer} [idom] */
-  #hop(table, row, own, idom) {
-    const at = (/** @type {string} */ key) => cellOf(table, row, key)?.value ?? null;
-    const object = at('object');
-    const dominates = object !== null && this.dominators.has(Number(object));
-    const label = String(at('label') ?? '');
-    const retained = dominates && idom ? lastTable(idom).rows.find((one) => cellOf(lastTable(idom), one, 'object')?.value === object) : null;
-    const bytes = retained ? cellOf(lastTable(/** @type {Answer} */ (idom)), retained, 'retained_bytes')?.value : null;
-    return h('li', { class: dominates ? 'dominates' : null },
-      h('span', { class: 'arrow', 'aria-hidden': 'true' }, dominates ? '═▶ ' : '─▶ '), label ? h('span', { class: 'label' }, nameNode(label), ' ') : null,
-      object === null ? null : [objectLink(object, own), ' '], nameNode(String(at('type') ?? '')), at('name') === null ? null : [' ', h('span', { class: 'muted' }, nameNode(String(at('name'))))],
-      dominates ? h('span', { class: 'dominator-note' }, ` dominates${bytes === null ? '' : `, retains ${numberText(Number(bytes), 'bytes')}`}`) : null);
+  /** What a step retains if it dominates the object; null if it does not. @param {Table} table @param {Value[]} row */
+  #retainedBy(table, row) {
+    return this.dominators.get(Number(cellOf(table, row, 'object')?.value ?? -1)) ?? null;
+  }
+
+  /** @param {Table} table @param {Hop} hop @param {import('../cell.js').CellContext} own @param {(row: Value[] | undefined) => boolean} isOwn
+   *  @returns {HTMLElement} */
+  #hop(table, { rows, period, rounds }, own, isOwn) {
+    const all = rows.map((row) => this.#retainedBy(table, row));
+    const dominates = all.every((retained) => retained !== null);
+    const otherwise = isOwn(rows[0]) ? 'this object' : null;
+    const note = dominates ? [h('span', { class: 'sr-only' }, 'dominates, '), `${numberText(all[0] ?? 0, 'bytes')} retained`] : otherwise;
+    const at = (/** @type {Value[]} */ row, /** @type {string} */ key) => cellOf(table, row, key)?.value ?? null;
+    const label = (/** @type {Value[]} */ row) => {
+      const text = rounds > 1 ? labelOf(table, row) : String(at(row, 'label') ?? '');
+      return text === '' ? null : h('span', { class: 'label' }, nameNode(text));
+    };
+    const object = (/** @type {Value[]} */ row) => (at(row, 'object') === null ? null : objectLink(at(row, 'object'), own));
+    const type = (/** @type {Value[]} */ row) => typeLink(table, row, this.ctx, own);
+    const name = at(rows[0], 'name') === null ? null : h('span', { class: 'muted' }, nameNode(String(at(rows[0], 'name'))));
+    const round = rows.slice(0, period).flatMap((row, number) => [number > 0 ? ' › ' : null, type(row), label(row) ? ' through ' : null, label(row)]);
+    const open = () => item.replaceWith(...rows.map((row) => this.#hop(table, { rows: [row], period: 1, rounds: 1 }, own, isOwn)));
+    const what = rounds === 1 ? [label(rows[0]), ' ', object(rows[0]), ' ', type(rows[0]), ' ', name]
+      : [object(rows[0]), ' … ', object(rows[rows.length - 1]), ` chain of ${grouped(rounds)} `, period > 1 ? '(' : null, ...round, period > 1 ? ') ' : ' ',
+        h('button', { type: 'button', class: 'more', onclick: open }, 'show each')];
+    const item = h('li', { class: dominates ? 'dominates' : null },
+      h('span', { class: 'hop' }, h('span', { class: 'arrow', 'aria-hidden': 'true' }, dominates ? '═▶ ' : '─▶ '), what),
+      note === null ? null : [' ', h('span', { class: 'dominator-note' }, note)]);
+    return item;
   }
 
   // References
@@ -344,8 +385,25 @@ function isShort(column) {
 
 /** What an empty answer says itself, or a sentence. @param {Answer} answer @param {string} otherwise @param {boolean} [isOurs] */
 function told(answer, otherwise, isOurs = false) {
-  const notes = answer.notes.filter(Boolean).map(visible).join('; ');
+  const notes = answer.notes.filter((note) => note && `${note}.`.toLowerCase() !== otherwise.toLowerCase()).map(visible).join('; ');
   return isOurs || !notes ? [otherwise, isOurs ? notes : ''].filter(Boolean).join(' ') : notes;
+}
+
+/** How a step is referred to, whatever the place in an array. @param {Table} table @param {Value[]} row */
+function labelOf(table, row) {
+  return String(cellOf(table, row, 'label')?.value ?? '').replace(/^\[\d+\]$/, '[]');
+}
+
+/** @param {Table} table @param {Value[]} row */
+function typeAndLabel(table, row) {
+  return `${cellOf(table, row, 'type')?.value} ${labelOf(table, row)}`;
+}
+
+/** Steps as lines: rounds of the same types are one, the object itself is not among them.
+ *  @param {Table} table @param {Value[][]} rows @param {(row: Value[]) => boolean} isOwn @returns {Hop[]} */
+function foldsBut(table, rows, isOwn) {
+  const folds = foldsOf(rows.map((row) => (isOwn(row) ? '' : typeAndLabel(table, row))));
+  return folds.map(({ start, period, rounds }) => ({ rows: rows.slice(start, start + period * rounds), period, rounds }));
 }
 
 /** An expression as one word of a line. @param {string} expression */

@@ -5,6 +5,7 @@ import { nameNode } from '../cell.js';
 import { grouped, numberText, visible } from '../value_text.js';
 import { factOf, renderTable } from '../answer.js';
 import { Section } from '../section.js';
+import { flameLine } from '../flame_cells.js';
 import { nodesOf, titleOf, treeLine, withRestByType } from '../tree_nodes.js';
 import { TreeTable } from '../tree_table.js';
 import { TreeMap } from '../treemap.js';
@@ -48,11 +49,13 @@ class TreeView {
     this.snapshot = 0;
     this.byType = false;
     /** What is shown, to see what a new state changes. */
-    this.shown = { tree: '', map: '', growth: '' };
+    this.shown = { own: '', tree: '', map: '', growth: '' };
     /** The way from the top of the tree to that of the map. @type {number[] | null} */
     this.zoomPath = [];
     /** The places that the map was zoomed from. @type {{word: string | null, path: number[] | null}[]} */
     this.zooms = [];
+    /** Chains that a map has told, by their first object. @type {Map<number, TreeNode>} */
+    this.chains = new Map();
     this.settling = 0;
     /** @type {Promise<void>} */
     this.isTreeShown = Promise.resolve();
@@ -68,7 +71,11 @@ class TreeView {
     this.legend = h('div', { class: 'map-legend' });
     this.mapTable = h('div', { class: 'map-table', hidden: true });
     this.table = new TreeTable({
-      source: { children: (node, from, n, signal) => this.#children(node, from, n, signal), known: (node) => this.#known(node), chain: (node, signal) => this.#chain(node, signal) },
+      source: {
+        children: (node, from, n, signal) => this.#children(node, from, n, signal), known: (node) => this.#known(node),
+        chain: (node, signal) => this.#chain(node, signal), count: (node) => this.#count(node),
+        folded: (node) => (this.byType ? null : this.chains.get(node.object ?? -1) ?? null),
+      },
       href: (node) => ctx.href({ q: `info ${this.#wordOf(node)}` }),
       onSelect: (node) => this.#selected(node, 'table'),
       onOpen: (node, event) => this.#open(node, event),
@@ -108,6 +115,8 @@ class TreeView {
     const what = asked(state.q) ?? { word: null, byType: false, from: null };
     const { ctx } = this;
     const own = JSON.stringify([ctx.file.revision, ctx.snapshot, state.w, state.lets]);
+    if (own !== this.shown.own) this.chains.clear();
+    this.shown.own = own;
     const tree = JSON.stringify([own, state.q]);
     const word = what.word;
     this.#showTools(state, what);
@@ -171,6 +180,12 @@ class TreeView {
     return answer !== null && key === this.shown.tree;
   }
 
+  /** How many types the children of a row have. @param {TreeNode} node */
+  async #count(node) {
+    const answer = await this.ctx.ask(treeLine(node.word ?? '', 'by type'), { from: 0, n: 1, snapshot: this.snapshot });
+    return answer.rows_total ?? 0;
+  }
+
   /** @param {TreeNode} node @param {number} from @param {number} n @param {AbortSignal} signal */
   async #children(node, from, n, signal) {
     const { ctx, snapshot } = this;
@@ -178,7 +193,7 @@ class TreeView {
     const answer = this.byType
       ? await ctx.ask(treeLine(word, 'by type'), { from, n, signal, snapshot })
       : await ctx.ask(treeLine(word, `${from}..${from + n - 1}`), { signal, snapshot });
-    return nodesOf(answer, snapshot);
+    return nodesOf(answer, snapshot).map((child) => ({ ...child, above: node }));
   }
 
   /** The largest children of a place, if the map shows them. @param {TreeNode} node */
@@ -255,6 +270,7 @@ class TreeView {
   #drawMap(nodes, word) {
     const selected = this.map.nodes[this.map.selected]?.object ?? null;
     this.map.setNodes(nodes);
+    for (const node of nodes) if (node.chain && node.object !== null) this.chains.set(node.object, node);
     this.table.knowMore();
     if (selected !== null) this.map.select(selected);
     this.shown.growth = '';
@@ -383,7 +399,7 @@ class TreeView {
 
   /** @param {TreeNode} node */
   #showChosen(node) {
-    fill(this.chosen, linkRow(node, this.ctx, this.#wordOf(node)));
+    fill(this.chosen, linkRow(node, this.ctx, this.#wordOf(node), flameOf(node)));
   }
 
   /** The object of a row in a line. @param {TreeNode} node */
@@ -396,7 +412,7 @@ class TreeView {
     if (event.type === 'click') return;
     clearTimeout(this.settling);
     if (node.object !== null) this.ctx.go({ q: `info ${this.#wordOf(node)}` });
-    else if (node.word) this.ctx.go({ q: treeLine(node.word), sel: null, zoom: null });
+    else if (node.word) this.ctx.go({ q: treeLine(node.word, this.byType ? 'by type' : ''), sel: null, zoom: null });
   }
 
   /** @param {State} state @param {{word: string | null, byType: boolean}} what */
@@ -417,6 +433,15 @@ class TreeView {
       h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null,
         'Table: ↑ ↓ rows, → expands, ← collapses, Shift → expands to where half is left, * expands all rows beside, Enter opens. Map: ↓ into, ↑ out, ← → beside, Enter zooms in, a double click by one level, Esc out, t table.')));
   }
+}
+
+/** The flame graph that begins with a place, or with all objects of a row; classes are steps of their own there. @param {TreeNode} node */
+function flameOf(node) {
+  if (node.roots) return flameLine([`[${node.roots}]`]);
+  if (node.members === null || node.members === 1) return node.word && node.object !== null ? flameLine([node.word]) : null;
+  const { above } = node;
+  if (!above || node.kind === 'class') return null;
+  return flameLine([...(above.roots ? [`[${above.roots}]`] : above.word ? [above.word] : []), node.type]);
 }
 
 /** Why a tree has nothing to show. @param {import('../ask.js').Answer} answer */
