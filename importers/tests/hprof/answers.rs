@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The answer to a question about an object, as the programs print it.
 fn answer(heap: &Heap, meanings: &[Held], object: ObjectId, question: &str) -> String {
-    let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object].into_iter());
+    let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
     match question {
         "elements" => format!("{:?}", heap.fillings(&set, &Silent).expect("a heap")[0].elements.expect("a number")),
         "entries" => {

@@ -58,7 +58,7 @@ require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
 
 /// What a path leads to from an object.
 fn found(heap: &Heap, object: ObjectId, path: &str) -> String {
-    let set = ObjectSet::from_sorted(heap.all_objects().snapshot(), heap.object_count(), [object].into_iter());
+    let set = ObjectSet::from_sorted(heap.all_objects().snapshot(), heap.object_count(), [object]);
     let path = FieldPath::typed(path).expect("a path");
     match heap.field_column(&set, &path, &Silent).expect("a heap")[0] {
         Held::Value(FieldValue::Text(text)) => heap.recording().tables().expect("tables").string(text).to_owned(),

@@ -39,7 +39,7 @@ fn keys_and_texts_are_those_of_python() {
 
 /// What a path leads to from an object.
 fn text(heap: &Heap, object: ObjectId, path: &str) -> String {
-    let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object].into_iter());
+    let set = ObjectSet::from_sorted(SNAPSHOT, heap.object_count(), [object]);
     let path = FieldPath::typed(path).expect("a path");
     match heap.field_column(&set, &path, &Silent).expect("a heap")[0] {
         Held::Value(FieldValue::Text(text)) => heap.recording().tables().expect("tables").string(text).to_owned(),
