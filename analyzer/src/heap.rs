@@ -18,8 +18,10 @@ mod kept_distances;
 mod kept_dominators;
 mod kept_incoming;
 mod kept_marks;
+pub(crate) mod last_doubts;
 mod line_rules;
 mod names;
+pub(crate) mod nulls;
 mod objects_of_types;
 mod remembered;
 mod retained_by_group;
@@ -32,7 +34,9 @@ pub use self::line_rules::LineRules;
 pub(crate) use self::line_rules::LineTemplate;
 
 use self::kept_besides::SmallColumns;
+use self::last_doubts::LastDoubts;
 use self::line_rules::RulesOfTypes;
+use self::nulls::Nulls;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -59,7 +63,6 @@ use crate::graph::reachable::reachable;
 use crate::graph::roots::Roots;
 use crate::lazy::Lazy;
 use crate::progress::Progress;
-use crate::questions::fields::Nulls;
 use crate::run::Run;
 
 /// One snapshot as a graph.
@@ -103,6 +106,8 @@ pub struct Heap {
     pub(crate) fillings: Lazy<Vec<KnownFilling>>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
+    /// What the last question did not know.
+    pub(crate) last_doubts: LastDoubts,
     /// The reason why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
@@ -223,6 +228,7 @@ impl Heap {
             unrecorded: Lazy::default(),
             nulls: Lazy::default(),
             besides: Lazy::default(),
+            last_doubts: LastDoubts::default(),
             unkept: Mutex::new(None),
         }
     }

@@ -31,7 +31,9 @@ fn what_was_repacked_is_smaller_and_answers_the_same() {
     }
     assert_eq!(run(&["verify", shown(&small)]).code, 0);
     // Of what has no numbers of objects in it: they get new ones.
-    for question in [&["summary", "all"][..], &["top", "5"], &["growth"], &["diff", "0", "last"]] {
+    for question in
+        [&["summary", "all"][..], &["top", "5"], &["diff", "0", "last", "by", "path"], &["diff", "0", "last"]]
+    {
         let [before, after] = [&whole, &small].map(|path| {
             let words = [&[question[0], shown(path), "--no-index", "--quiet"][..], &question[1..]].concat();
             run(&words)

@@ -150,7 +150,7 @@ export function noteNode(note, answer, ctx, line = '') {
   const rest = lineOfRest(note, answer, ctx, line);
   if (rest !== null) return [link(rest, note)];
   const snapshot = snapshotOf(answer, ctx);
-  return note.split(/`([^`]+)`/).map((part, at) => {
+  return note.split(/\x60([^\x60]+)\x60/).map((part, at) => {
     if (at % 2 === 0) return visible(part);
     const isAsked = ctx.verbs.some(({ name, page }) => page && name === verbOf(part)) && !/…|(^|\s)[A-Z]+(\s|$)/.test(part);
     return isAsked ? link(snapshot === null ? part : part.replace(/(?<=\s)@(?=\d)/g, `${snapshot}:@`), part) : visible(`\`${part}\``);

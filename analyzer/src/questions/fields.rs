@@ -45,7 +45,7 @@ use path::Declaration;
 pub use path::FieldPath;
 pub(crate) use standing::{Meant, Standing};
 pub(crate) use tested::Tested;
-pub(crate) use value_predicate::{Nulls, TextAnswers, ValuePredicate};
+pub(crate) use value_predicate::{TextAnswers, ValuePredicate};
 pub(crate) use value_predicate::{number, shortest};
 
 /// The name of objects that are [`Held::Undefined`].

@@ -10,6 +10,7 @@ use crate::file::blocks::{BlockPlace, in_parallel, places};
 use crate::file::object::{ObjectDetails, objects};
 use crate::graph::object_set::ObjectSet;
 use crate::graph::partial_set::PartialSet;
+use crate::heap::last_doubts::KnownDoubts;
 use crate::heap::{FlatColumns, Heap, visit_block};
 use crate::progress::Progress;
 use crate::questions::expression::{BlockObjects, CompiledExpression, Expression};
@@ -54,6 +55,20 @@ pub struct Doubts {
     pub counted: Counted,
     /// The attributes and paths that are not known of them, as they are typed, each once.
     pub about: Vec<String>,
+}
+
+impl Doubts {
+    fn none(heap: &Heap) -> Self {
+        let objects = ObjectSet::new(heap.snapshot(), heap.object_count());
+        Doubts { objects, counted: Counted::default(), about: Vec::new() }
+    }
+}
+
+/// An expression with its kinds and all that they mean; `None` if nothing of it can be unknown, or if it has names of sets,
+/// which may mean something else the next time.
+fn doubted(kinds: &[KindId], expression: &Expression) -> Option<String> {
+    let is_lasting = expression.may_be_unknown() && expression.snapshot().is_none();
+    is_lasting.then(|| format!("{kinds:?} {expression:?}"))
 }
 
 /// The number of blocks in the first batch of a search: a page is often full after one. Each further batch has twice
@@ -118,20 +133,16 @@ impl Heap {
         expression: &Expression,
         progress: &dyn Progress,
     ) -> Result<(ObjectSet, Counted)> {
-        let parts = self.with_search(kinds, expression, progress, |search| {
+        self.with_search(kinds, expression, progress, |search| {
             search.begin("selecting", progress);
-            search.map(&search.places, progress, |block, set| {
-                let counted = Counted::of(block, &set);
-                (set, counted)
-            })
-        })?;
-        let mut selected = ObjectSet::new(self.snapshot(), self.object_count());
-        let mut total = Counted::default();
-        for (set, counted) in parts {
-            selected.insert_part(&set);
-            total = total.and(counted);
-        }
-        Ok((selected, total))
+            let (selected, doubts) = search.select_all(expression, progress)?;
+            if let Some(of) = doubted(kinds, expression) {
+                let Doubts { objects, counted, about } = doubts;
+                let totals = [counted.objects, counted.heap_bytes, counted.unmanaged_bytes];
+                self.last_doubts.remember(KnownDoubts { of, objects, totals, about });
+            }
+            Ok(selected)
+        })
     }
 
     /// The objects of which it is not known whether they match the expression. They belong to one of `kinds`, or to any
@@ -141,20 +152,19 @@ impl Heap {
     /// # Errors
     /// As for [`Heap::find`].
     pub fn doubts(&self, kinds: &[KindId], expression: &Expression, progress: &dyn Progress) -> Result<Doubts> {
-        let mut objects = ObjectSet::new(self.snapshot(), self.object_count());
-        let mut counted = Counted::default();
         if !expression.may_be_unknown() {
-            return Ok(Doubts { objects, counted, about: Vec::new() });
+            return Ok(Doubts::none(self));
         }
-        let about = self.with_search(kinds, expression, progress, |search| {
+        if let Some(KnownDoubts { objects, totals, about, .. }) =
+            doubted(kinds, expression).and_then(|of| self.last_doubts.about(&of))
+        {
+            let [count, heap_bytes, unmanaged_bytes] = totals;
+            return Ok(Doubts { objects, counted: Counted { objects: count, heap_bytes, unmanaged_bytes }, about });
+        }
+        self.with_search(kinds, expression, progress, |search| {
             search.begin("looking for what is not known", progress);
-            for (set, of_block) in search.map_unknown(&search.places, progress)? {
-                objects.insert_part(&set);
-                counted = counted.and(of_block);
-            }
-            Ok(search.about(expression, &objects))
-        })?;
-        Ok(Doubts { objects, counted, about })
+            Ok(search.select_all(expression, progress)?.1)
+        })
     }
 
     /// Returns whether the set of matching objects is exact. It is not if the expression uses retained sizes and these
@@ -300,16 +310,28 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The objects of each block of which it is not known whether they match, with their totals.
-    fn map_unknown(&self, places: &[BlockPlace], progress: &dyn Progress) -> Result<Vec<(PartialSet, Counted)>> {
-        in_parallel(places, self.wanted, progress, |place, workspace| {
+    /// The matching objects with their totals, and those of which it is not known whether they match.
+    fn select_all(&self, expression: &Expression, progress: &dyn Progress) -> Result<((ObjectSet, Counted), Doubts)> {
+        let parts = in_parallel(&self.places, self.wanted, progress, |place, workspace| {
             visit_block(self.heap, place, self.wanted, self.flat.as_ref(), workspace, |block| {
                 let unknown = self.prepared.unknown(block, self.candidates(place, block));
-                let unknown = self.that_exist(block, unknown);
-                let counted = Counted::of(block, &unknown);
-                (unknown, counted)
+                [self.select(place, block), self.that_exist(block, unknown)].map(|set| {
+                    let counted = Counted::of(block, &set);
+                    (set, counted)
+                })
             })
-        })
+        })?;
+        let none = ObjectSet::new(self.heap.snapshot(), self.heap.object_count());
+        let mut sums = [(none.clone(), Counted::default()), (none, Counted::default())];
+        for part in parts {
+            for ((selected, total), (set, counted)) in sums.iter_mut().zip(part) {
+                selected.insert_part(&set);
+                *total = total.and(counted);
+            }
+        }
+        let [selected, (objects, counted)] = sums;
+        let about = self.about(expression, &objects);
+        Ok((selected, Doubts { objects, counted, about }))
     }
 
     /// What is not known of objects of which it is not known whether they match, each once.

@@ -19,6 +19,8 @@ pub(super) const COMMAND: Command = Command {
 
 /// Referrers that a terminal shows, of each sort: what all have in common is among the first ones. This is a judgement.
 const REFERRERS: usize = 10;
+/// Objects that are listed elsewhere, as many as a page of the browser shows.
+const MOST_REFERRERS: usize = 10_000;
 /// Fields whose values are compared, and fields that refer to the objects. Each takes a pass over objects, and few have as
 /// many.
 const MOST_FIELDS: usize = 100;
@@ -139,7 +141,7 @@ fn with_referrers(
     set: &ObjectSet,
     listed: &mut Listed,
 ) -> Result<Answer, QueryError> {
-    let most = if ask.page_rows() == usize::MAX { [MOST_FIELDS, usize::MAX] } else { [REFERRERS; 2] };
+    let most = if ask.page_rows() == usize::MAX { [MOST_FIELDS, MOST_REFERRERS] } else { [REFERRERS; 2] };
     let CommonReferrers { fields, all_fields, objects: mut referrers, all_objects } =
         heap.common_referrers(set, most, &ask.meter())?;
     let cut = [(most[0], all_fields, "fields"), (most[1], all_objects, "objects")];

@@ -18,8 +18,9 @@ use crate::error::Result;
 use crate::file::object::objects;
 use crate::file::tables::Tables;
 use crate::heap::Heap;
+use crate::heap::nulls::Nulls;
 use crate::progress::Progress;
-use crate::questions::fields::{Held, Meant, Nulls, Standing, ValuePredicate, number};
+use crate::questions::fields::{Held, Meant, Standing, ValuePredicate, number};
 use crate::questions::lines::Line;
 
 /// A key, and the objects of a heap that represent it.

@@ -10,7 +10,7 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::named::{NamedField, no_field};
-use super::value_predicate::{HeldTest, Nulls, compares_objects, is_of_absence, nothing_holds};
+use super::value_predicate::{HeldTest, compares_objects, is_of_absence, nothing_holds};
 use super::{FieldPath, Held, Tested, UNDEFINED};
 use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
@@ -18,6 +18,7 @@ use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::tables::NULL;
 use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
+use crate::heap::nulls::Nulls;
 use crate::progress::Progress;
 use crate::questions::lines::Line;
 

@@ -10,6 +10,7 @@ use crate::file::strings::StringAnswers;
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
+use crate::heap::nulls::Nulls;
 use crate::progress::Progress;
 use crate::questions::lines::Line;
 use crate::questions::shortened::tested;
@@ -179,13 +180,6 @@ impl<'h> HeldTest<'h> {
             _ => nothing_holds(test, held),
         }
     }
-}
-
-/// The objects that represent the absence of a value, such as `None` of Python.
-#[derive(Debug, Clone)]
-pub(crate) struct Nulls {
-    pub(crate) null: ObjectSet,
-    pub(crate) undefined: ObjectSet,
 }
 
 impl Nulls {
