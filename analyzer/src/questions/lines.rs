@@ -260,8 +260,9 @@ impl Heap {
             tested.add(object, shortened::tested(test, &line.text));
             read.insert(object);
         })?;
-        tested.unknown.union_with(&self.measurable(None, progress)?);
-        tested.unknown.difference_with(&read);
+        let mut unread = self.measurable(None, progress)?;
+        unread.difference_with(&read);
+        tested.unknown.union_with(&unread);
         Ok(tested)
     }
 
