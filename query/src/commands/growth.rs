@@ -68,8 +68,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     if moved > 0 {
         let paths = units::counted(moved as u64, "path");
-        answer =
-            answer.note(format!("{paths} listed last: their objects came from other paths, their types have no more"));
+        answer = answer
+            .note(format!("{paths} listed last: their objects came from other paths: the types have hardly more"));
     }
     if !carried.is_empty() {
         let paths = units::counted(carried.len() as u64, "path");

@@ -33,7 +33,8 @@ pub(super) fn moved(
     }
     let has_moved = |node: &GrowthNode<'_>| {
         let GrowthPart::Type(identity) = node.part else { return false };
-        let [objects, bytes] = [&node.objects, &node.retained_bytes].map(|values| change(values));
+        let changes = [&node.objects, &node.retained_bytes].map(|values| change(values));
+        let [Some(objects), Some(bytes)] = changes else { return false };
         let of_type = gains.get(&identity).copied().unwrap_or(f64::INFINITY);
         objects.gain > 0.0
             && of_type < LEAST_GAIN * objects.gain
@@ -49,8 +50,9 @@ struct Change {
     last: f64,
 }
 
-fn change(values: &[Option<u64>]) -> Change {
-    let at = |value: Option<&Option<u64>>| value.copied().flatten().unwrap_or(0) as f64;
-    let [first, last] = [at(values.first()), at(values.last())];
-    Change { gain: last - first, last }
+/// The change of a number; `None` where one of both was too small to be tracked.
+fn change(values: &[Option<u64>]) -> Option<Change> {
+    let &[first, .., last] = values else { return None };
+    let [first, last] = [first? as f64, last? as f64];
+    Some(Change { gain: last - first, last })
 }
