@@ -16,6 +16,7 @@ mod kept_answers;
 mod kept_besides;
 mod kept_distances;
 mod kept_dominators;
+mod kept_fillings;
 mod kept_incoming;
 mod kept_marks;
 pub(crate) mod last_doubts;
@@ -155,6 +156,7 @@ mod column {
     pub(super) const KEPT_OBJECTS: ColumnId = ColumnId::new::<u8>(30, Form::Planes);
     /// The first of the slots for answers.
     pub(super) const FIRST_ANSWER: ColumnId = ColumnId::new::<u8>(80, Form::Planes);
+    pub(super) const FILLINGS: ColumnId = ColumnId::new::<u8>(96, Form::Planes);
     pub(super) const INCOMING_COUNTS: ColumnId = ColumnId::new::<u8>(92, Form::Planes);
     pub(super) const INCOMING_MANY: ColumnId = ColumnId::new::<u64>(93, Form::Plain);
     pub(super) const INCOMING_STARTS: ColumnId = ColumnId::new::<u64>(94, Form::Differences);

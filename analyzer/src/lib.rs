@@ -125,6 +125,7 @@ pub use questions::merged_paths::{MergedNode, MergedPaths};
 pub use questions::numbers::{FieldNumber, NumberTotals, Time, order as number_order};
 pub use questions::off_heap::{Buffers, OffHeap};
 pub use questions::paths::{Path, PathOptions, Step};
+pub use questions::ranking::RankOrder;
 pub use questions::referrers::{IncomingReference, Referrers};
 pub use questions::set_references::{Direction, FieldReferences, ObjectReferences};
 pub use questions::shortened::is_shortened;

@@ -17,6 +17,7 @@ pub(crate) mod merged_paths;
 pub(crate) mod numbers;
 pub(crate) mod off_heap;
 pub(crate) mod paths;
+pub(crate) mod ranking;
 pub(crate) mod referrers;
 pub(crate) mod retained;
 pub(crate) mod set_references;

@@ -29,6 +29,7 @@ mod measurements;
 mod metamorphic;
 mod object_groups;
 mod processes;
+mod ranking;
 mod roots;
 mod round_trip;
 mod sample;

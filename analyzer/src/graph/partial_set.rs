@@ -129,6 +129,11 @@ impl PartialSet {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
+    /// Returns whether it has no objects.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
     /// Its objects, ascending.
     pub(crate) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
         let words = (self.first_word..).zip(&self.words);

@@ -2,17 +2,17 @@
 
 mod page;
 mod processes;
+mod ranking;
 
 pub(super) use page::ListPage;
+pub(super) use ranking::Ranking;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use barrow_analyzer::{Expression, FoundPage, Heap, KindId, ObjectId, ObjectSet, Page, Progress, SnapshotId, objects};
+use barrow_analyzer::{Expression, FoundPage, KindId, ObjectId, ObjectSet, Page, RankOrder, SnapshotId, objects};
 use barrow_processes::Attribute;
 
-use crate::answer::{Answer, Column, Value, units};
+use crate::answer::{Answer, Column, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::{self, ObjectAttribute};
@@ -68,7 +68,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let question = Question { snapshot, kinds, expression, from: ObjectId(0), rows: request.rows, matching: None };
     let Some(name) = by? else { return question.answer(ask) };
-    Ranked { question, by: ranking(name)?, largest: Arc::default(), shown: 0, matching: 0 }.answer(ask)
+    let by = ranking(name)?;
+    let (set, _) = found::select(ask, snapshot, &question.kinds, &question.expression)?;
+    Ranked { question, by, ranking: Ranking::of(set, by, RankOrder::Descending), shown: 0 }.answer(ask)
 }
 
 /// What may follow `by`.
@@ -93,17 +95,14 @@ fn ranking(name: &str) -> Result<&'static ObjectAttribute, QueryError> {
     })
 }
 
-/// The objects that match, those that have most first, and those last that have no such number; equal ones by their number.
+/// The objects that match, those that have most first.
 #[derive(Clone)]
 struct Ranked {
     question: Question,
     by: &'static ObjectAttribute,
-    /// The first of them.
-    largest: Arc<[ObjectId]>,
-    /// Number of these that were shown.
+    ranking: Ranking,
+    /// Number of rows that were shown.
     shown: usize,
-    /// Number of objects that match.
-    matching: usize,
 }
 
 impl Ranked {
@@ -112,20 +111,15 @@ impl Ranked {
         let Question { snapshot, rows, .. } = self.question;
         let heap = ask.heap(snapshot)?;
         let is_first = self.shown == 0;
-        if let Some(skip) = ask.view.skip.filter(|_| ask.view.is_whole && rows.is_none()) {
-            // A window: the search ends with it.
-            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-            self.search(&heap, skip.saturating_add(ask.view.piece), &ask.meter())?;
-        } else if self.shown == self.largest.len() {
-            self.search(&heap, self.shown.saturating_add(ask.ranking_rows(rows)), &ask.meter())?;
-        }
-        let page = ListPage::next(ask, rows, self.shown, self.matching);
-        let ids = &self.largest[page.rows.clone()];
+        let page = ListPage::next(ask, rows, self.shown, self.ranking.total());
+        let listed = self.ranking.up_to(&page, &heap, ask)?.to_vec();
+        let ids = &listed[page.rows.clone()];
         ask.context.require_rows_of(ids.len(), ROW_BYTES + DETAIL_BYTES)?;
         let details = objects(heap.recording(), snapshot, ids)?;
         let mut table = found::table(ask, &heap, &details)?;
         let mut column = self.by.column();
-        let is_exact = column.key != RETAINED || heap.dominators(&ask.meter())?.is_exact();
+        let is_exact =
+            column.key != RETAINED || heap.ask_dominators(&ask.meter(), |tree| Ok::<_, QueryError>(tree.is_exact()))?;
         if table.columns.iter().all(|known| known.key != column.key) {
             if !is_exact {
                 column.heading = format!("≥ {}", column.heading).into();
@@ -140,53 +134,21 @@ impl Ranked {
         }
         self.shown = page.rows.end;
         let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);
-        if self.matching == 0 {
+        if self.ranking.total() == 0 {
             answer = answer.note("no object matches");
         }
         answer = found::with_exactness(answer, ask, self.question.wanted())?;
         if !is_exact {
             answer = answer.at_least();
         }
-        let listed = ids.iter().map(|&id| (snapshot, id)).collect();
-        let mut reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
+        let rows = ids.iter().map(|&id| (snapshot, id)).collect();
+        let mut reply = Reply::from(answer).listing_page(ask, rows).skipping(page.has_skipped);
         if is_first || !page.is_whole {
             // All that is listed by now, or all that will be.
-            let named = if page.is_whole { &self.largest[..] } else { &self.largest[..self.shown] };
-            reply = reply.with_last(ask.set_of(snapshot, named.iter().copied())?);
+            let is_all = page.is_whole && !page.has_skipped;
+            reply = reply.with_last(if is_all { self.ranking.set() } else { ask.set_of(snapshot, listed)? });
         }
         Ok(if page.has_more() { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
-    }
-
-    /// Finds the first `rows` of them.
-    fn search(&mut self, heap: &Heap, rows: usize, progress: &dyn Progress) -> Result<(), QueryError> {
-        let mut largest = BinaryHeap::new();
-        let mut from = Some(ObjectId(0));
-        self.matching = 0;
-        while let Some(start) = from {
-            let page = Page { from: start, limit: heap.objects_at_once() };
-            let found = heap.find(&self.question.kinds, &self.question.expression, page, progress)?;
-            self.matching += found.objects.len();
-            let cells = self.by.read(&found.objects, heap, progress)?;
-            for (object, cell) in found.objects.iter().zip(cells) {
-                largest.push(Reverse((rank(&cell), Reverse(object.id))));
-                if largest.len() > rows {
-                    largest.pop();
-                }
-            }
-            from = found.next;
-        }
-        let sorted = largest.into_sorted_vec().into_iter();
-        self.largest = sorted.map(|Reverse((_, Reverse(id)))| id).collect();
-        Ok(())
-    }
-}
-
-/// A number that orders values; cells without one come first. Shares are positive, so their bits are in their order.
-fn rank(cell: &Value) -> Option<u64> {
-    match cell {
-        Value::Number(number) => Some(*number),
-        Value::Share(share) => Some(share.to_bits()),
-        _ => None,
     }
 }
 

@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, FieldPath, FieldValue, Heap, Held, KindId, Line, Number, ObjectId, ObjectSet, Progress, SnapshotId,
-    Tables, number_order, objects,
+    Expression, FieldPath, FieldValue, Heap, Held, KindId, Line, Number, ObjectId, ObjectSet, Progress, RankOrder,
+    SnapshotId, Tables, number_order, objects,
 };
 
 use crate::answer::{Answer, Column, Table, Value, table};
@@ -21,7 +21,7 @@ use crate::language::field;
 use crate::language::request::is_operator;
 use crate::tables::{found, held};
 
-use super::find::ListPage;
+use super::find::{ListPage, Ranking};
 use super::{Command, Completion, Content, Group};
 
 pub(super) const COMMAND: Command = Command {
@@ -66,15 +66,20 @@ fn of_objects(
     let heap = ask.heap(snapshot)?;
     let (set, _) = found::select(ask, snapshot, kinds, expression)?;
     let is_exact = heap.matches_exactly(expression, &ask.meter())?;
-    let mut ids: Vec<ObjectId> = set.iter().collect();
-    if let Some((what, order)) = by {
-        let mut keys = what.keys(&heap, &set, &ask.meter())?.into_iter().zip(ids).collect::<Vec<_>>();
-        // Equal ones stay in the order of their numbers.
-        keys.sort_by(|(one, _), (other, _)| one.order(other, order));
-        ids = keys.into_iter().map(|(_, id)| id).collect();
-    }
-    let (columns, ids) = (columns.into(), ids.into());
-    let listing = Listing { heap, columns, rows: asked.rows, ids, shown: 0, is_exact };
+    let rows = match by {
+        Some((What::Attribute(attribute), direction)) if attribute.of.has_order() => {
+            let usual = if attribute.ranks() { RankOrder::Descending } else { RankOrder::Ascending };
+            Rows::Ranked(Ranking::of(Arc::clone(&set), attribute, direction.unwrap_or(usual)))
+        }
+        Some((what, direction)) => {
+            let mut keys = what.keys(&heap, &set, &ask.meter())?.into_iter().zip(set.iter()).collect::<Vec<_>>();
+            // Equal ones stay in the order of their numbers.
+            keys.sort_by(|(one, _), (other, _)| one.order(other, direction));
+            Rows::All(keys.into_iter().map(|(_, id)| id).collect())
+        }
+        None => Rows::All(set.iter().collect()),
+    };
+    let listing = Listing { heap, columns: columns.into(), page_rows: asked.rows, rows, shown: 0, is_exact };
     let reply = listing.answer(ask)?.with_last(set);
     reply.try_map(|answer| found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression }))
 }
@@ -85,13 +90,7 @@ pub(super) struct Asked {
     pub(super) rest: Arguments,
     /// The names of columns, of objects or of processes.
     pub(super) columns: Vec<String>,
-    pub(super) by: Option<(String, Option<Direction>)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
-    Ascending,
-    Descending,
+    pub(super) by: Option<(String, Option<RankOrder>)>,
 }
 
 impl Asked {
@@ -116,8 +115,8 @@ impl Asked {
         let by = match &words[by..] {
             [] => None,
             [_, name] => Some((name.clone(), None)),
-            [_, name, word] if word == "asc" => Some((name.clone(), Some(Direction::Ascending))),
-            [_, name, word] if word == "desc" => Some((name.clone(), Some(Direction::Descending))),
+            [_, name, word] if word == "asc" => Some((name.clone(), Some(RankOrder::Ascending))),
+            [_, name, word] if word == "desc" => Some((name.clone(), Some(RankOrder::Descending))),
             [_] => return Err(QueryError::usage("`by` which column?")),
             [_, _, other, ..] => return Err(COMMAND.refuses(other)),
         };
@@ -231,18 +230,18 @@ impl Key {
     }
 
     /// The order of two keys: numbers, from the largest on; texts from A on; objects; then those without a value.
-    fn order(&self, other: &Key, direction: Option<Direction>) -> Ordering {
+    fn order(&self, other: &Key, direction: Option<RankOrder>) -> Ordering {
         let (order, usual) = match (self, other) {
             _ if self.class() != other.class() => return self.class().cmp(&other.class()),
-            (Key::Object(one), Key::Object(other)) => (one.cmp(other), Direction::Ascending),
-            (Key::Text(one), Key::Text(other)) => (one.cmp(other), Direction::Ascending),
-            (Key::Whole(one), Key::Whole(other)) => (one.cmp(other), Direction::Descending),
-            (Key::Number(one), Key::Number(other)) => (one.total_cmp(other), Direction::Descending),
-            (one, other) => (number_order(&one.number(), &other.number()), Direction::Descending),
+            (Key::Object(one), Key::Object(other)) => (one.cmp(other), RankOrder::Ascending),
+            (Key::Text(one), Key::Text(other)) => (one.cmp(other), RankOrder::Ascending),
+            (Key::Whole(one), Key::Whole(other)) => (one.cmp(other), RankOrder::Descending),
+            (Key::Number(one), Key::Number(other)) => (one.total_cmp(other), RankOrder::Descending),
+            (one, other) => (number_order(&one.number(), &other.number()), RankOrder::Descending),
         };
         match direction.unwrap_or(usual) {
-            Direction::Ascending => order,
-            Direction::Descending => order.reverse(),
+            RankOrder::Ascending => order,
+            RankOrder::Descending => order.reverse(),
         }
     }
 
@@ -272,23 +271,47 @@ struct Listing {
     heap: Arc<Heap>,
     columns: Arc<[What]>,
     /// Rows of a page, if given.
-    rows: Option<usize>,
-    ids: Arc<[ObjectId]>,
+    page_rows: Option<usize>,
+    rows: Rows,
     /// Number of rows that were shown.
     shown: usize,
     is_exact: bool,
 }
 
+/// The objects of a list in their order.
+#[derive(Clone)]
+enum Rows {
+    All(Arc<[ObjectId]>),
+    Ranked(Ranking),
+}
+
+impl Rows {
+    fn total(&self) -> usize {
+        match self {
+            Rows::All(ids) => ids.len(),
+            Rows::Ranked(ranking) => ranking.total(),
+        }
+    }
+
+    fn up_to(&mut self, page: &ListPage, heap: &Heap, ask: &Ask) -> Result<&[ObjectId], QueryError> {
+        match self {
+            Rows::All(ids) => Ok(ids),
+            Rows::Ranked(ranking) => ranking.up_to(page, heap, ask),
+        }
+    }
+}
+
 impl Listing {
     /// The next page.
     fn answer(mut self, ask: &Ask) -> Result<Reply, QueryError> {
-        let (snapshot, page) = (self.heap.snapshot(), ListPage::next(ask, self.rows, self.shown, self.ids.len()));
-        let ids = &self.ids[page.rows.clone()];
-        let table = self.table(ask, ids)?;
+        let (snapshot, total) = (self.heap.snapshot(), self.rows.total());
+        let page = ListPage::next(ask, self.page_rows, self.shown, total);
+        let ids = self.rows.up_to(&page, &self.heap, ask)?[page.rows.clone()].to_vec();
+        let table = self.table(ask, &ids)?;
         let listed = ids.iter().map(|&id| (snapshot, id)).collect();
         self.shown = page.rows.end;
         let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);
-        if self.ids.is_empty() {
+        if total == 0 {
             answer = answer.note("no object matches");
         }
         let answer = found::said(answer, self.is_exact);

@@ -11,6 +11,7 @@ use barrow_format::block::BlockColumns;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId, StringId, TypeId};
 
+use super::terms::NumberAttribute;
 use crate::file::tables::Tables;
 use crate::graph::partial_set::PartialSet;
 
@@ -77,7 +78,7 @@ impl<'b> BlockObjects<'b> {
         ObjectId(self.first.0 + row as u32)
     }
 
-    pub(super) fn type_of(&self, row: usize) -> TypeId {
+    pub(crate) fn type_of(&self, row: usize) -> TypeId {
         let place = self.places[row];
         self.types.as_ref().map_or(TypeId(place), |types| types[place as usize])
     }
@@ -90,9 +91,24 @@ impl<'b> BlockObjects<'b> {
         }
     }
 
-    pub(super) fn site(&self, row: usize) -> Option<SiteId> {
+    pub(crate) fn site(&self, row: usize) -> Option<SiteId> {
         let sites = self.decoded.map_or(&[][..], |(columns, _)| &columns.sites);
         sites.get(row).copied().filter(|&site| site != 0).map(SiteId)
+    }
+
+    /// A number of an object that the block has itself; `None` for other attributes, and if the object has no such number.
+    pub(crate) fn number(&self, attribute: NumberAttribute, row: usize) -> Option<u64> {
+        // 0 means none. A column without values is empty.
+        let id = |column: &[u64]| column.get(row).copied().filter(|&id| id != 0);
+        match attribute {
+            NumberAttribute::Size => Some(self.shallow_bytes.at(row)),
+            NumberAttribute::Unmanaged => Some(self.unmanaged_bytes.at(row)),
+            NumberAttribute::Outgoing => Some(self.references(row)),
+            NumberAttribute::Id => Some(self.object(row).0.into()),
+            NumberAttribute::Serial => self.decoded.and_then(|(columns, _)| id(&columns.serials)),
+            NumberAttribute::Address => self.decoded.and_then(|(columns, _)| id(&columns.addresses)),
+            _ => None,
+        }
     }
 
     pub(super) fn name(&self, row: usize) -> Option<StringId> {
@@ -101,7 +117,7 @@ impl<'b> BlockObjects<'b> {
     }
 
     /// The number of references of an object; 0 if counts were not decoded.
-    pub(super) fn references(&self, row: usize) -> u64 {
+    pub(crate) fn references(&self, row: usize) -> u64 {
         let Some((columns, continued)) = self.decoded else { return 0 };
         let is_last = row + 1 == self.count;
         u64::from(columns.counts[row]) + if is_last { continued } else { 0 }

@@ -344,6 +344,17 @@ impl Attribute {
         }
     }
 
+    /// Whether objects have an order by it that takes no texts of the program: it is a number, or a text of types.
+    #[must_use]
+    pub fn has_order(&self) -> bool {
+        use TextAttribute::{Kind, OfType, Type};
+        match self.operand {
+            Operand::Number(..) | Operand::Measure(_) | Operand::Either(..) => true,
+            Operand::Text(text) => matches!(text, Type | Kind | OfType(_)),
+            Operand::Is(_) | Operand::Property(_) => false,
+        }
+    }
+
     pub(crate) fn operand(&self) -> Operand {
         self.operand
     }

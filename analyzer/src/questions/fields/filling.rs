@@ -272,6 +272,14 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<Tested> {
         let mut tested = Tested::none(self);
+        if measure == Measure::Elements
+            && let Some(all) = self.all_fillings(self.object_count(), progress)?
+        {
+            for &(object, elements, _) in all {
+                tested.add(object, elements.map(|elements| test.holds(&Number::Whole(elements.into()))));
+            }
+            return Ok(tested);
+        }
         let filled = self.filled(
             None,
             |places| measure == Measure::Elements || places.slots.is_some() && !places.is_array(),
