@@ -198,7 +198,7 @@ impl Session {
 
     fn pieces_of(&mut self, question: &Question, view: View) -> Result<Pieces<'_>, QueryError> {
         question.check()?;
-        let more = question.touches().except(self.state.allowed);
+        let more = question.touches_beside(|name| self.state.is_beside(name)).except(self.state.allowed);
         if more != Touches::NOTHING {
             return Err(QueryError::NotAllowed { verb: question.command.name, touches: more });
         }

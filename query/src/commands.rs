@@ -83,7 +83,7 @@ mod without;
 pub use help::{expressions, from_shell, overview, page, usage_from_shell};
 pub use set::KEYS as SETTINGS;
 
-pub(crate) use compare::is_recording_by_name;
+pub(crate) use compare::{file_of_variant, is_recording_by_name};
 pub(crate) use more::next_page;
 
 pub use crate::command::{Command, Completion, Content, Group, Subject};

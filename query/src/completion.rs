@@ -39,6 +39,8 @@ pub struct Known<'r> {
     pub snapshot: Option<SnapshotId>,
     /// The sets of the session, like `$large`.
     pub sets: &'r [String],
+    /// The names of files that are open beside it.
+    pub beside: &'r [String],
 }
 
 /// A word that can follow.
@@ -77,8 +79,12 @@ impl Known<'_> {
         if command.completion == Completion::Threads {
             return self.after_threads(line, verb);
         }
-        let choices = self.choices(command, before, word);
-        Completions { start, choices, has_files: command.touches.contains(Touches::READS_FILES) }
+        let mut choices = self.choices(command, before, word);
+        let has_files = command.touches.contains(Touches::READS_FILES);
+        if has_files {
+            choices.extend(offered("file", self.files(word)));
+        }
+        Completions { start, choices, has_files }
     }
 
     /// The threads that can follow a verb: the rest of the line is the name of one.
@@ -124,6 +130,13 @@ impl Known<'_> {
     fn kinds(&self) -> Vec<String> {
         let Ok(tables) = self.recording.tables() else { return Vec::new() };
         (0..tables.kind_count()).map(|kind| tables.kind_name(KindId(kind as u32)).to_owned()).collect()
+    }
+
+    /// Files open beside the recording that begin like `word`.
+    fn files(&self, word: &str) -> Vec<String> {
+        let wanted = unquoted(word);
+        let names = begin(self.beside, &wanted).into_iter();
+        names.map(|name| if is_plain(name) { name.clone() } else { quoted(name) }).collect()
     }
 
     /// Types that begin like `word`, in quotes, as an expression takes them.

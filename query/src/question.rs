@@ -113,25 +113,44 @@ impl Question {
     /// Everything it may touch: by its command, its flags, the files among its words, and the end of its line.
     #[must_use]
     pub fn touches(&self) -> Touches {
+        self.touches_beside(|_| false)
+    }
+
+    /// Everything it may touch where files are open beside the recording: `is_open` says which names are theirs.
+    #[must_use]
+    pub fn touches_beside(&self, is_open: impl Fn(&str) -> bool) -> Touches {
         let sink = match self.sink {
             Sink::Stdout => Touches::NOTHING,
             Sink::File(_) => Touches::WRITES_FILES,
             Sink::Command(_) => Touches::RUNS_PROGRAMS,
         };
-        let words = self.arguments.words();
-        let is_other = |operand: Operand| matches!(operand, Operand::Other(..));
-        let names_file = match self.command.name {
-            // A program may be called `./sort`: the recording tells, and `compare` checks before it reads a file.
-            "compare" => words.iter().any(|word| commands::is_recording_by_name(word)),
-            // An expression follows, in which types may look like files.
-            "diff" => Operand::leading(&words).into_iter().any(is_other),
-            _ => words.iter().filter_map(|word| Operand::named(word)).any(is_other),
-        };
         let mut touches = self.command.touches;
         // A question about a recording reads other files only if its words name some.
-        if self.command.subject == Subject::Recording && !names_file {
+        if self.command.subject == Subject::Recording && self.other_files(&is_open).iter().all(|name| is_open(name)) {
             touches = touches.except(Touches::READS_FILES);
         }
         touches | self.arguments.flags.touches() | sink
+    }
+
+    /// The names of other files among the words of a question about a recording. `is_open` says which names are those of
+    /// files that are open beside it; other words have to look like a file.
+    #[must_use]
+    pub fn other_files(&self, is_open: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let words = self.arguments.words();
+        let operands = match self.command.name {
+            // A program may be called `./sort`: the recording tells, and `compare` checks before it reads a file.
+            "compare" => {
+                let named = words.iter().filter(|word| commands::is_recording_by_name(word));
+                return named.map(|word| commands::file_of_variant(word).0.to_owned()).collect();
+            }
+            // An expression follows, in which types may look like files.
+            "diff" => Operand::leading(&words, is_open),
+            _ => words.iter().filter_map(|word| Operand::named(word, is_open)).collect(),
+        };
+        let names = operands.into_iter().filter_map(|operand| match operand {
+            Operand::Other(name, _) => Some(name),
+            Operand::Open(_) => None,
+        });
+        names.collect()
     }
 }

@@ -65,6 +65,7 @@ impl Session {
         let ceiling = Arc::new(workspace.ceiling());
         let state = State {
             file: None,
+            beside: Arc::default(),
             away: Vec::new(),
             selected: SnapshotName::Last,
             context: Context { settings, workspace, lines: None, watcher: Arc::new(Unwatched), ceiling },
@@ -89,6 +90,11 @@ impl Session {
     /// From now on answers only questions that touch nothing but `touches`.
     pub fn allow(&mut self, touches: Touches) {
         self.state.allowed = touches;
+    }
+
+    /// From now on questions may name these files, too, by the names that they have here.
+    pub fn open_beside(&mut self, files: Vec<OpenFile>) {
+        self.state.beside = Arc::new(files);
     }
 
     /// From now on reports to `watcher`, which may stop questions: a new one for each question, or one for all.

@@ -9,14 +9,14 @@ fn recording(name: &str) -> Recording {
 }
 
 fn offered(recording: &Recording, line: &str) -> Vec<String> {
-    let known = Known { recording, snapshot: None, sets: &["$large".to_owned()] };
+    let known = Known { recording, snapshot: None, sets: &["$large".to_owned()], beside: &[] };
     known.complete(line).choices.into_iter().map(|choice| choice.text).collect()
 }
 
 #[test]
 fn orders_follow_by_and_names_of_files_what_asks_for_one() {
     let recording = recording("orders.barrow");
-    let known = Known { recording: &recording, snapshot: None, sets: &[] };
+    let known = Known { recording: &recording, snapshot: None, sets: &[], beside: &[] };
     let offered = |line: &str| offered(&recording, line);
     assert_eq!(offered("top by "), ["size", "count", "unmanaged", "retained"]);
     assert_eq!(offered("top 5 objects by re"), ["retained"]);

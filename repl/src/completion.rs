@@ -31,7 +31,7 @@ impl Completer {
     /// The start of the last word of a line, and its completions. Names of files follow where nothing else does, or
     /// beside words that begin at the same place.
     fn offered(&self, line: &str) -> (usize, Vec<String>) {
-        let known = Known { recording: &self.recording, snapshot: self.snapshot, sets: &self.sets };
+        let known = Known { recording: &self.recording, snapshot: self.snapshot, sets: &self.sets, beside: &[] };
         let found = known.complete(line);
         let mut words: Vec<String> = found.choices.into_iter().map(|choice| choice.text).collect();
         let file = file_start(line);

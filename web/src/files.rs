@@ -13,6 +13,8 @@ use barrow_query::{QueryError, Recognised, recognise};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::error::Refusal;
+use crate::question::ParsedRequest;
 use crate::templates::Templates;
 
 use self::place::ServedPath;
@@ -65,6 +67,25 @@ impl Files {
     /// The file of this number.
     pub(crate) fn get(&self, number: usize) -> Option<Arc<Served>> {
         self.served.lock().get(number).cloned()
+    }
+
+    /// The file of this name.
+    pub(crate) fn named(&self, name: &str) -> Option<Arc<Served>> {
+        self.served.lock().iter().find(|file| file.name() == name).cloned()
+    }
+
+    /// A parsed request about one of these files.
+    ///
+    /// # Errors
+    /// Those of [`ParsedRequest::of_query`].
+    pub(crate) fn request(&self, query: &str) -> Result<ParsedRequest, Refusal> {
+        let name_of = |file| self.get(file).map(|file| file.name().to_owned());
+        ParsedRequest::of_query(query, name_of, |name| self.named(name).is_some())
+    }
+
+    /// The names of all files but one.
+    pub(crate) fn names_beside(&self, file: &Served) -> Vec<String> {
+        self.all().iter().filter(|other| other.number != file.number).map(|other| other.name().to_owned()).collect()
     }
 
     /// Checks every file again, and searches for new ones. Returns the list for the page.

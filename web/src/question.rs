@@ -30,7 +30,13 @@ pub(crate) struct ParsedRequest {
 impl ParsedRequest {
     /// Parses the part after `?`. Refuses lines that are not questions, and questions that do anything but read the
     /// recording.
-    pub(crate) fn of_query(query: &str, name_of: impl Fn(usize) -> Option<String>) -> Result<Self, Refusal> {
+    ///
+    /// `name_of` is the name of a served file, `is_served` says whether one has this name: a question may name them.
+    pub(crate) fn of_query(
+        query: &str,
+        name_of: impl Fn(usize) -> Option<String>,
+        is_served: impl Fn(&str) -> bool,
+    ) -> Result<Self, Refusal> {
         let pairs: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
         let line = first(&pairs, "q").unwrap_or_default();
         let (without, lets) = (all(&pairs, "w"), all(&pairs, "let"));
@@ -46,7 +52,7 @@ impl ParsedRequest {
             return Err(Refusal::new(StatusCode::NOT_FOUND, "no file of that number is served"));
         };
         let snapshot = first(&pairs, "s").map_or(Ok(SnapshotName::Last), str::parse).map_err(bad_request)?;
-        let question = question(line, &name)?;
+        let question = question(line, &name, is_served)?;
         for (verb, words) in
             without.iter().map(|words| ("without", words)).chain(lets.iter().map(|words| ("let", words)))
         {
@@ -82,10 +88,11 @@ fn all(pairs: &[(String, String)], key: &str) -> Vec<String> {
     pairs.iter().filter(|(name, _)| name == key).map(|(_, value)| value.clone()).collect()
 }
 
-/// The question of a line about the file of this name.
-fn question(line: &str, name: &str) -> Result<Question, Refusal> {
+/// The question of a line about the file of this name, which may name other served files.
+fn question(line: &str, name: &str, is_served: impl Fn(&str) -> bool) -> Result<Question, Refusal> {
     let question = understood(line)?;
-    if verbs::is_about_recordings(question.command) && question.touches().except(ALLOWED) == Touches::NOTHING {
+    let touches = question.touches_beside(is_served).except(ALLOWED);
+    if verbs::is_about_recordings(question.command) && touches == Touches::NOTHING {
         return Ok(question);
     }
     Err(only_in_a_shell(&question, line, ALLOWED, name))
@@ -139,7 +146,7 @@ mod tests {
     use super::*;
 
     fn of(query: &str) -> Result<ParsedRequest, Refusal> {
-        ParsedRequest::of_query(query, |file| (file == 0).then(|| "it's.barrow".to_owned()))
+        ParsedRequest::of_query(query, |file| (file == 0).then(|| "it's.barrow".to_owned()), |name| name == "b.barrow")
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::browser::{Page, server};
+use crate::browser::{Page, encoded, server};
 use barrow_testdata::{Heap, Random, Vocabulary};
 use barrow_writer::{Options, SnapshotInfo, Writer};
 use serde_json::Value;
@@ -29,6 +29,54 @@ fn wait(page: &Page, is_there: impl Fn(&Value) -> bool) -> Value {
         assert!(begun.elapsed() < Duration::from_secs(20), "{file}");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn questions_may_name_other_served_files_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    copy("orders.barrow", &at("a.barrow"));
+    copy("invoices.barrow", &at("b.barrow"));
+    fs::create_dir(at("in")).unwrap();
+    copy("invoices.barrow", &at("in/with blank.barrow"));
+    let page = Page::of(&[folder.path().to_owned()]);
+    assert_eq!(names(&page), ["a.barrow", "b.barrow", "in/with blank.barrow"]);
+
+    // The objects of both sides are those that each file has.
+    let objects = |line: &str, more: &str, side: usize| {
+        let answer = page.answer(line, more);
+        let facts = answer["facts"][side]["value"]["value"].as_array().unwrap().clone();
+        let fact = facts.into_iter().find(|fact| fact["column"]["key"] == "objects").unwrap();
+        fact["value"]["value"].as_u64().unwrap()
+    };
+    let count = |file: &str| {
+        let answer = page.answer("count all", &format!("f={file}"));
+        let facts = answer["facts"].as_array().unwrap().clone();
+        let fact = facts.into_iter().find(|fact| fact["column"]["key"] == "objects").unwrap();
+        fact["value"]["value"].as_u64().unwrap()
+    };
+    assert_ne!(count("0"), count("1"));
+    for line in ["diff b.barrow", "diff 'in/with blank.barrow'", "diff last b.barrow:last by kind"] {
+        assert_eq!([0, 1].map(|side| objects(line, "f=0", side)), [count("0"), count("1")], "{line}");
+    }
+    assert_eq!([0, 1].map(|side| objects("diff a.barrow", "f=1", side)), [count("1"), count("0")]);
+    assert_eq!(page.get("/api/csv?f=0&q=diff+b.barrow").status, 200);
+
+    // Neither is a path a name, nor does a flag read a served file.
+    let path = at("b.barrow").display().to_string();
+    for line in [format!("diff {path}"), "diff ./b.barrow".into(), "diff b.barrow --classes a.barrow".into()] {
+        assert_eq!(page.ask(&line, "f=0").status, 403, "{line}");
+    }
+    let offered = |line: &str| {
+        let found = page.get(&format!("/api/completions?f=0&q={}", encoded(line))).json();
+        let choices = found["choices"].as_array().unwrap().clone();
+        let files = choices.into_iter().filter(|choice| choice["what"] == "file");
+        files.map(|choice| choice["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(offered("diff b"), ["b.barrow"]);
+    assert_eq!(offered("diff in"), ["\"in/with blank.barrow\""]);
+    assert!(offered("diff b.barrow --classes b").is_empty());
+    assert!(offered("top b").is_empty());
 }
 
 #[test]

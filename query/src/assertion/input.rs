@@ -71,7 +71,7 @@ pub(crate) fn judge(state: &State, arguments: &Arguments) -> Result<Judge, Query
 /// a snapshot.
 fn baseline(state: &State, name: &str) -> Result<Baseline, QueryError> {
     let file = || Operand::Other(name.to_owned(), SnapshotName::Last);
-    let operand = Operand::named(name).unwrap_or_else(file);
+    let operand = Operand::named(name, &|_| false).unwrap_or_else(file);
     if let Operand::Other(file, SnapshotName::Last) = &operand {
         let OpenFile { name, recording, damage, .. } = opening::open(file, &state.context)?;
         if recording.has_processes() || recording.has_measurements() {
@@ -79,6 +79,6 @@ fn baseline(state: &State, name: &str) -> Result<Baseline, QueryError> {
             return Ok(Baseline { file: name, recording, snapshot, damage });
         }
     }
-    let Compared { file, recording, snapshot, damage } = operand.look_up(state)?;
+    let Compared { file, recording, snapshot, damage } = operand.look_up(state, "assert")?;
     Ok(Baseline { file, recording, snapshot: Some(snapshot), damage })
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use barrow_trials::{MetricId, Series, Trials, VariantId};
 
-use crate::sources::opening;
 use crate::tables::trials::STATISTICS_BYTES;
 use crate::tables::trials::comparison::{self, Asked, Compared};
 use crate::tables::trials::presentation::Presentation;
@@ -182,6 +181,11 @@ pub(crate) fn is_recording_by_name(word: &str) -> bool {
     word.ends_with(".barrow") || word.contains(".barrow:")
 }
 
+/// A file and the program after its colon.
+pub(crate) fn file_of_variant(word: &str) -> (&str, Option<&str>) {
+    word.split_once(':').map_or((word, None), |(file, variant)| (file, Some(variant)))
+}
+
 /// The file that a word names, and the program after its colon. Programs precede files.
 fn file<'w>(trials: &Trials, word: &'w str) -> Option<(&'w str, Option<&'w str>)> {
     if trials.variants().iter().any(|variant| variant.name == word) {
@@ -190,7 +194,7 @@ fn file<'w>(trials: &Trials, word: &'w str) -> Option<(&'w str, Option<&'w str>)
     if Path::new(word).is_file() {
         return Some((word, None));
     }
-    let (file, variant) = word.split_once(':').map_or((word, None), |(file, variant)| (file, Some(variant)));
+    let (file, variant) = file_of_variant(word);
     let is_file = Path::new(file).is_file() || file.ends_with(".barrow");
     is_file.then_some((file, variant))
 }
@@ -201,10 +205,7 @@ fn of_variant(trials: &Arc<Trials>, variant: VariantId) -> Side {
 }
 
 fn of_file(state: &State, name: &str, variant: Option<&str>) -> Result<Side, QueryError> {
-    if !state.allowed.contains(Touches::READS_FILES) {
-        return Err(QueryError::NotAllowed { verb: COMMAND.name, touches: Touches::READS_FILES });
-    }
-    let other = opening::open(name, &state.context)?;
+    let other = state.other(name, COMMAND.name)?;
     if !other.recording.has_measurements() {
         return Err(QueryError::unreadable(name, "it holds no trials"));
     }

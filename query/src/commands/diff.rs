@@ -11,7 +11,6 @@ use crate::flags::SnapshotName;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
 use crate::language::request::Request;
-use crate::sources::opening;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
 use crate::tables::object_change;
 use crate::tables::path_change;
@@ -41,7 +40,7 @@ fn orders(_: &[Content]) -> Vec<&'static str> {
 
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let words = ask.arguments.words();
-    let operands = leading_operands(&words)?;
+    let operands = leading_operands(&words, &|name| ask.is_beside(name))?;
     if ask.recording()?.has_processes() && ask.snapshots()?.is_empty() {
         return of_processes(ask, &operands, &words[operands.len()..]);
     }
@@ -101,7 +100,7 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
         [word, ..] => return Err(COMMAND.refuses(word)),
     };
     let before = ask.process_tree()?;
-    let other = opening::open(name, &ask.context)?;
+    let other = ask.other(name, COMMAND.name)?;
     if !other.recording.has_processes() {
         return Err(QueryError::unreadable(name, "it holds no processes"));
     }
@@ -158,7 +157,7 @@ fn sized(state: &State, side: &Compared, measure: Measure) -> Result<SideTotals,
 }
 
 /// The snapshots that the first words name, at most two.
-fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
+fn leading_operands(words: &[String], is_open: &dyn Fn(&str) -> bool) -> Result<Vec<Operand>, QueryError> {
     let range = words.first().and_then(|word| word.split_once(".."));
     if let Some((first, last)) = range
         && [first, last].iter().all(|name| name.parse::<SnapshotName>().is_ok())
@@ -167,7 +166,7 @@ fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
             "diff takes two snapshots, not all between them: `diff {first} {last}`"
         )));
     }
-    let operands = Operand::leading(words);
+    let operands = Operand::leading(words, is_open);
     match operands.len() {
         0..=2 => Ok(operands),
         _ => Err(COMMAND.refuses(&words[2])),
@@ -178,9 +177,9 @@ fn leading_operands(words: &[String]) -> Result<Vec<Operand>, QueryError> {
 fn compared(state: &State, operands: &[Operand]) -> Result<(Compared, Compared), QueryError> {
     match operands {
         [] => Ok((operand::open(state, before_selected(state)?)?, selected(state)?)),
-        [first @ Operand::Open(_)] => Ok((first.look_up(state)?, selected(state)?)),
-        [other] => Ok((selected(state)?, other.look_up(state)?)),
-        [first, second, ..] => Ok((first.look_up(state)?, second.look_up(state)?)),
+        [first @ Operand::Open(_)] => Ok((first.look_up(state, COMMAND.name)?, selected(state)?)),
+        [other] => Ok((selected(state)?, other.look_up(state, COMMAND.name)?)),
+        [first, second, ..] => Ok((first.look_up(state, COMMAND.name)?, second.look_up(state, COMMAND.name)?)),
     }
 }
 
@@ -296,7 +295,7 @@ mod tests {
     fn two_snapshots_are_named_and_no_third() {
         let operands = |line: &str| {
             let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            leading_operands(&words).map(|operands| operands.len()).map_err(|error| error.to_string())
+            leading_operands(&words, &|_| false).map(|operands| operands.len()).map_err(|error| error.to_string())
         };
         assert_eq!(["", "frames", "0", "0 frames 1", "0 last by kind", "a.barrow:1 2"].map(operands), {
             [0, 0, 1, 1, 2, 2].map(Ok)

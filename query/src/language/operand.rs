@@ -10,7 +10,6 @@ use crate::error::QueryError;
 use crate::flags::SnapshotName;
 use crate::language::{field, selection};
 use crate::session::state::State;
-use crate::sources::opening;
 use crate::sources::opening::OpenFile;
 
 /// A snapshot to compare, not looked up yet.
@@ -47,12 +46,14 @@ impl Compared {
 }
 
 impl Operand {
-    /// Reads `word`, if it is a number, `last`, or the name of a file that exists or looks like a recording.
-    pub(crate) fn named(word: &str) -> Option<Self> {
+    /// Reads `word`, if it is a number, `last`, or the name of a file that is open beside, exists or looks like a
+    /// recording.
+    pub(crate) fn named(word: &str, is_open: &dyn Fn(&str) -> bool) -> Option<Self> {
+        let is_file = |name: &str| is_open(name) || Path::new(name).is_file();
         if let Ok(snapshot) = word.parse() {
             return Some(Operand::Open(snapshot));
         }
-        if Path::new(word).is_file() {
+        if is_file(word) {
             return Some(Operand::Other(word.to_owned(), SnapshotName::Last));
         }
         let (file, snapshot) = match word.rsplit_once(':').map(|(file, snapshot)| (file, snapshot.parse())) {
@@ -60,23 +61,23 @@ impl Operand {
             _ => (word, SnapshotName::Last),
         };
         // A word with a dot or a slash was meant to be a file, if it is not a part of an expression.
-        let is_file = Path::new(file).is_file() || file.contains(['.', '/']) && !is_of_expression(word);
-        is_file.then(|| Operand::Other(file.to_owned(), snapshot))
+        let is_meant = is_file(file) || file.contains(['.', '/']) && !is_of_expression(word);
+        is_meant.then(|| Operand::Other(file.to_owned(), snapshot))
     }
 
     /// The snapshots that the first words name.
-    pub(crate) fn leading(words: &[String]) -> Vec<Self> {
-        words.iter().map_while(|word| Operand::named(word)).collect()
+    pub(crate) fn leading(words: &[String], is_open: &dyn Fn(&str) -> bool) -> Vec<Self> {
+        words.iter().map_while(|word| Operand::named(word, is_open)).collect()
     }
 
     /// Looks it up; another file is opened as the first one was.
     ///
     /// # Errors
-    /// A usage error if there is no such snapshot; those of opening a file.
-    pub(crate) fn look_up(&self, state: &State) -> Result<Compared, QueryError> {
+    /// A usage error if there is no such snapshot; those of [`State::other`].
+    pub(crate) fn look_up(&self, state: &State, verb: &'static str) -> Result<Compared, QueryError> {
         match self {
             Operand::Open(name) => open(state, selection::one(*name, &state.snapshots()?)?),
-            Operand::Other(name, snapshot) => other(opening::open(name, &state.context)?, *snapshot),
+            Operand::Other(name, snapshot) => other(state.other(name, verb)?, *snapshot),
         }
     }
 }
@@ -134,7 +135,16 @@ mod tests {
             ("../dump", other("../dump", last)),
             ("", None),
         ] {
-            assert_eq!(Operand::named(word), operand, "{word}");
+            assert_eq!(Operand::named(word, &|_| false), operand, "{word}");
         }
+    }
+
+    #[test]
+    fn files_that_are_open_beside_have_any_name() {
+        let named = |word: &str| Operand::named(word, &|name| ["with blank", "a = b.hprof"].contains(&name));
+        let other = |file: &str, snapshot| Some(Operand::Other(file.to_owned(), snapshot));
+        assert_eq!(named("with blank"), other("with blank", SnapshotName::Last));
+        assert_eq!(named("a = b.hprof:3"), other("a = b.hprof", SnapshotName::Number(3)));
+        assert_eq!(named("without blank"), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::language::object_name::{ObjectName, Which};
 use crate::language::selection;
 use crate::progress::Meter;
 use crate::removal::Removal;
-use crate::sources::{counted::CountedSnapshot, opening::OpenFile};
+use crate::sources::{counted::CountedSnapshot, opening, opening::OpenFile};
 use crate::touches::Touches;
 
 /// The state that questions read. A clone takes little time, and does not change while its question is answered.
@@ -24,6 +24,8 @@ use crate::touches::Touches;
 pub(crate) struct State {
     /// The recording that is open.
     pub(crate) file: Option<OpenFile>,
+    /// Files that are open beside it: questions may name them, whatever else they may read.
+    pub(crate) beside: Arc<Vec<OpenFile>>,
     /// References and objects that are excluded.
     pub(crate) away: Vec<Arc<Removal>>,
     /// The snapshot that was selected.
@@ -44,6 +46,23 @@ impl State {
     /// The open file, if one is open.
     pub(crate) fn file(&self) -> Option<&OpenFile> {
         self.file.as_ref()
+    }
+
+    /// Returns whether a file of this name is open beside.
+    pub(crate) fn is_beside(&self, name: &str) -> bool {
+        self.beside.iter().any(|file| file.name == name)
+    }
+
+    /// Another file: one that is open beside, or that `verb` opens as the first one was.
+    ///
+    /// # Errors
+    /// [`QueryError::NotAllowed`] if files may not be read; those of opening a file.
+    pub(crate) fn other(&self, name: &str, verb: &'static str) -> Result<OpenFile, QueryError> {
+        match self.beside.iter().find(|file| file.name == name) {
+            Some(file) => Ok(file.clone()),
+            None if self.allowed.contains(Touches::READS_FILES) => opening::open(name, &self.context),
+            None => Err(QueryError::NotAllowed { verb, touches: Touches::READS_FILES }),
+        }
     }
 
     /// The counts of a snapshot, if the objects of its dump were only counted.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use barrow_query::answer::Answer;
-use barrow_query::{QueryError, SnapshotName};
+use barrow_query::{OpenFile, QueryError, SnapshotName};
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
 use parking_lot::Mutex;
@@ -19,6 +19,7 @@ use super::{App, failed, json_response};
 use crate::body::{Body, Broken};
 use crate::encoder::Encoder;
 use crate::error::{Fault, Refusal};
+use crate::files::Unready;
 use crate::places::Kind;
 use crate::question::ParsedRequest;
 use crate::reporter::{Reporter, StopOnDrop};
@@ -54,7 +55,7 @@ impl<T: Serialize> Event<T> {
 
 /// Answers a question.
 pub(super) async fn ask(app: &Arc<App>, query: &str, gzip: bool) -> Result<Response<Body>, Refusal> {
-    let asked = ParsedRequest::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
+    let asked = app.files.request(query)?;
     let reporter = Reporter::new();
     let (shared, follower) = (Arc::clone(app), reporter.clone());
     let kind = (asked.file, asked.question.command.name);
@@ -94,6 +95,7 @@ fn answer(app: &App, asked: &ParsedRequest, reporter: &Reporter) -> Result<Vec<u
     let (file, revision) = opened.map_err(|unready| Failure::Refused(unready.into()))?;
     let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
     session.select(asked.snapshot);
+    session.open_beside(beside(app, asked, reporter)?);
     let (from, (mut answer, rows_total)) = match asked.window {
         Some((from, rows)) => (from, session.window(&asked.question, from, rows)?),
         None => {
@@ -112,6 +114,25 @@ fn answer(app: &App, asked: &ParsedRequest, reporter: &Reporter) -> Result<Vec<u
     let elapsed_ms = reporter.elapsed_ms();
     let windowed = WindowedAnswer { answer, from, rows_total, elapsed_ms, revision: revision.to_string() };
     Ok(Event::Answer(windowed).line())
+}
+
+/// The served files that a question names beside its own. Dumps are imported, as the file of a question is.
+pub(super) fn beside(app: &App, asked: &ParsedRequest, reporter: &Reporter) -> Result<Vec<OpenFile>, Failure> {
+    let mut files = Vec::new();
+    for name in asked.question.other_files(&|name| app.files.named(name).is_some()) {
+        let Some(file) = app.files.named(&name) else { continue };
+        let opened = match file.open(&app.templates) {
+            Err(Unready::NotImported(_)) => {
+                file.import(&app.templates, reporter)?;
+                file.open(&app.templates)
+            }
+            opened => opened,
+        };
+        let (mut file, _) = opened.map_err(|unready| Failure::Refused(unready.into()))?;
+        file.name = name;
+        files.push(file);
+    }
+    Ok(files)
 }
 
 /// The context of the session of a question.

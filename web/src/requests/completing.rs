@@ -27,6 +27,7 @@ pub(super) async fn completions(app: &Arc<App>, file: Arc<Served>, query: &str) 
 fn found(app: &App, file: &Served, pairs: &[(String, String)]) -> Result<Value, Refusal> {
     let first = |key: &str| pairs.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
     let line = first("q").filter(|line| line.len() <= LONGEST_LINE).unwrap_or_default();
+    let beside = app.files.names_beside(file);
     let (file, _) = file.open(&app.templates)?;
     let name = |set: &str| set.split(|c: char| c.is_whitespace() || c == '=').next().unwrap_or_default().to_owned();
     let sets: Vec<String> = pairs.iter().filter(|(key, _)| key == "let").map(|(_, set)| name(set)).collect();
@@ -35,7 +36,7 @@ fn found(app: &App, file: &Served, pairs: &[(String, String)]) -> Result<Value, 
         _ => None,
     };
     let snapshot = number.and_then(|number| file.recording.snapshot_ids().find(|id| id.0 == number));
-    let found = Known { recording: &file.recording, snapshot, sets: &sets }.complete(line);
+    let found = Known { recording: &file.recording, snapshot, sets: &sets, beside: &beside }.complete(line);
     let choices = found.choices.into_iter().filter(can_be_asked).take(MOST);
     let choices: Vec<Value> = choices.map(|choice| json!({ "text": choice.text, "what": choice.what })).collect();
     Ok(json!({ "replaces": line[found.start..].encode_utf16().count(), "choices": choices }))

@@ -9,7 +9,7 @@ use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use hyper::{Response, StatusCode};
 use tokio::sync::{mpsc, oneshot};
 
-use super::answering::{Failure, key};
+use super::answering::{Failure, beside, key};
 use super::{App, failed};
 use crate::body::{Body, Broken};
 use crate::error::{Fault, Refusal};
@@ -23,7 +23,7 @@ const WAITING: usize = 8;
 
 /// The rows of the answer to a question, as a file.
 pub(super) async fn csv(app: &Arc<App>, query: &str) -> Result<Response<Body>, Refusal> {
-    let asked = ParsedRequest::of_query(query, |file| app.files.get(file).map(|file| file.name().to_owned()))?;
+    let asked = app.files.request(query)?;
     let reporter = Reporter::new();
     let stop = StopOnDrop(reporter.clone());
     let name = format!("barrow-{}.csv", asked.question.command.name);
@@ -48,6 +48,7 @@ fn write(app: &App, asked: &ParsedRequest, reporter: &Reporter, out: &mut Pieces
     let (file, revision) = file.open(&app.templates).map_err(|unready| Failure::Refused(unready.into()))?;
     let mut session = app.templates.session(&key(asked, revision), &file, reporter)?;
     session.select(asked.snapshot);
+    session.open_beside(beside(app, asked, reporter)?);
     let left = |_: io::Error| Failure::Failed(barrow_query::QueryError::Stopped);
     for (number, piece) in session.pieces(&asked.question, true)?.enumerate() {
         let piece = piece?;
