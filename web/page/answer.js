@@ -21,6 +21,7 @@ import { curveNode } from './picture.js';
  * @property {string} [caption] what the table is, for screen readers
  * @property {number | null} [snapshot] the snapshot that the objects are in
  * @property {(column: Column) => boolean} [shows] which columns are shown; those for people unless told
+ * @property {Value[][]} [rows] what is shown instead of the rows of the table
  * @property {(row: Value[], column: Column, at: number, table: Table) => Node | null} [cell] draws some cells itself; null leaves it
  * @property {(row: Value[], table: Table) => Record<string, any>} [row] attributes of a row
  * @property {(column: Column, at: number) => Order | null} [order] how a heading orders the rows, if the page does not
@@ -226,7 +227,7 @@ export function renderTable(table, ctx, options = {}) {
   const body = h('tbody');
   const element = h('table', { class: 'rows', 'aria-rowcount': total !== null && total > table.rows.length ? total + 1 : null },
     options.caption ? h('caption', { class: 'sr-only' }, options.caption) : null);
-  let rows = table.rows;
+  let rows = options.rows ?? table.rows;
   const more = h('button', { type: 'button', class: 'more-rows' });
   const settle = rove(body);
   const draw = (/** @type {number} */ to) => {
@@ -258,12 +259,13 @@ export function renderTable(table, ctx, options = {}) {
 
 /** The path of types in a row, each step with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {Where} [where] */
 export function typePathNode(table, row, ctx, where = {}) {
-  return pathNode(stepsOf(table, row).map((step) => {
-    const line = lineOfStep(step);
-    if (line === null) return nameNode(step.text);
-    const text = step.text.length > 200 ? `${step.text.slice(0, 200)}…` : step.text;
+  const steps = stepsOf(table, row);
+  return pathNode(steps.map((step) => step.text), (at) => {
+    const line = lineOfStep(steps[at]);
+    if (line === null) return nameNode(steps[at].text);
+    const text = steps[at].text.length > 200 ? `${steps[at].text.slice(0, 200)}…` : steps[at].text;
     return h('a', { href: ctx.href({ q: line, ...where }), title: visible(line) }, h('bdi', null, breakable(visible(text))));
-  }));
+  });
 }
 
 /** A cell as a link to what else has its value. @param {Value[]} row @param {Column} column @param {number} index @param {Table} table @param {Context} ctx @param {import('./cell.js').CellContext} own */

@@ -110,13 +110,13 @@ export function objectsOf(asked, table, row) {
     return at < 0 ? null : termOf(name, row[at]);
   });
   if (terms.length === 0 || terms.includes(null)) return null;
-  // Only `or` binds less than `and`.
-  const all = /\bor\b|\|/i.test(asked.expression) ? `(${asked.expression})` : asked.expression;
+  // `all` stands alone, and only `or` binds less than `and`.
+  const all = asked.expression === 'all' ? '' : /\bor\b|\|/i.test(asked.expression) ? `(${asked.expression})` : asked.expression;
   return [all, ...terms].filter(Boolean).join(' and ');
 }
 
 /** What a key of a group says, as an expression. @param {string} name @param {Value} value @returns {string | null} */
-function termOf(name, value) {
+export function termOf(name, value) {
   const { kind } = value;
   // Longer texts are cut.
   const isWhole = (/** @type {string} */ text) => text.length < 1000 && !/[\0\r\n]/.test(text);

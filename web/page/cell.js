@@ -21,6 +21,8 @@ const LONGEST = 200;
 const LONGEST_PART = 32;
 /** Steps of a path that are shown at its beginning and its end. */
 const [FIRST_STEPS, LAST_STEPS] = [2, 4];
+/** Steps that a click shows. */
+const MOST_AT_ONCE = 500;
 
 /** The number of a value for sorting and drawing; NaN if it has none. @param {Value} value */
 export function numberOf(value) {
@@ -137,41 +139,44 @@ export function nameNode(name) {
 }
 
 /**
- * The steps of a path from the roots: what repeats is folded, both ends stay, the middle on demand. A step may be any
- * node.
- * @param {(string | Node)[]} steps
+ * The steps of a path from the roots: what repeats is folded, both ends stay, the middle on demand.
+ * @param {string[]} steps @param {(at: number) => Node} [nodeOf] what is shown of a step
  */
-export function pathNode(steps) {
-  const path = h('span', { class: 'path' });
+export function pathNode(steps, nodeOf = (at) => nameNode(steps[at])) {
   const between = () => h('span', { class: 'between', 'aria-hidden': 'true' }, ' › ');
-  const nodes = foldsOf(steps.map((step) => (typeof step === 'string' ? step : step.textContent ?? ''))).map(({ start, period, rounds }) => {
-    const round = steps.slice(start, start + period).flatMap((step, at) => [at > 0 ? between() : null, typeof step === 'string' ? nameNode(step) : step]);
-    if (rounds === 1) return h('span', { class: 'step' }, round);
-    return h('span', { class: 'step' }, period === 1 ? round : ['(', ...round, ')'], ` × ${grouped(rounds)}`);
-  });
-  const hidden = nodes.length - FIRST_STEPS - LAST_STEPS;
-  const show = (/** @type {boolean} */ isWhole) => {
-    path.replaceChildren();
-    nodes.forEach((node, at) => {
-      const isHidden = !isWhole && hidden > 1 && at >= FIRST_STEPS && at < FIRST_STEPS + hidden;
-      if (isHidden && at > FIRST_STEPS) return;
-      if (at > 0) path.append(between());
-      path.append(isHidden ? more() : node);
-    });
+  const node = (/** @type {import('./value_text.js').Fold} */ { start, period, rounds }) => {
+    const round = Array.from({ length: period }, (_, at) => [at > 0 ? between() : null, nodeOf(start + at)]);
+    const [open, end] = period > 1 && rounds > 1 ? '()' : ['', ''];
+    return h('span', { class: 'step' }, open, round, end, rounds > 1 ? ` × ${grouped(rounds)}` : null);
   };
-  const more = () => h('button', {
-    class: 'more', type: 'button', title: `${hidden} more steps`, 'aria-label': `show ${hidden} more steps`,
-    onclick: (/** @type {Event} */ event) => {
-      event.stopPropagation();
-      show(true);
-      // The button is gone; the first step that it hid has the focus.
-      const first = /** @type {HTMLElement} */ (nodes[FIRST_STEPS].querySelector('a, button') ?? nodes[FIRST_STEPS]);
-      if (first === nodes[FIRST_STEPS]) first.tabIndex = -1;
-      first.focus();
-    },
-  }, `… ${hidden} …`);
-  show(false);
-  return path;
+  const folds = foldsOf(steps);
+  const isLong = folds.length > FIRST_STEPS + LAST_STEPS + 1;
+  const rest = isLong ? folds.splice(FIRST_STEPS, folds.length - FIRST_STEPS - LAST_STEPS) : [];
+  const count = () => `… ${grouped(rest.reduce((sum, { period, rounds }) => sum + period * rounds, 0))} more steps …`;
+  const nodes = folds.map((fold, at) => [at > 0 && !(isLong && at === FIRST_STEPS) ? between() : null, node(fold)]);
+  if (isLong) nodes.splice(FIRST_STEPS, 0, [between(), moreOf(h('span', null, h('span', null), between()), rest, (fold) => [node(fold), between()], count)]);
+  return h('span', { class: 'path' }, nodes);
+}
+
+/**
+ * Puts a button into a place that stands for what is not shown: it shows some hundred more before the place, which is gone after the last.
+ * @template T @template {HTMLElement} P
+ * @param {P} place @param {T[]} rest @param {(one: T) => HTMLElement[]} draw @param {() => string} label
+ */
+export function moreOf(place, rest, draw, label) {
+  const button = h('button', { class: 'more', type: 'button', onclick: (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    const nodes = rest.splice(0, MOST_AT_ONCE).flatMap(draw);
+    place.before(...nodes);
+    button.textContent = label();
+    // The first of them has the focus: the button may be gone.
+    const first = /** @type {HTMLElement} */ (nodes[0].querySelector('a, button') ?? nodes[0]);
+    if (first === nodes[0]) first.tabIndex = -1;
+    first.focus();
+    if (rest.length === 0) place.remove();
+  } }, label());
+  (place.firstElementChild ?? place).prepend(button);
+  return place;
 }
 
 /** @param {Value[]} values @param {Pick<Column, 'unit'>} column @param {CellContext} ctx */

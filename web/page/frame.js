@@ -9,6 +9,7 @@ import { grouped, size, visible } from './value_text.js';
 import { changed, format, isBare, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { cellOf } from './answer.js';
 import { selectedSnapshot, visitedIn } from './context.js';
+import { combined, setName, withoutSet } from './links.js';
 import { isGone, openAgain } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -287,15 +288,24 @@ function remove(state, change, name) {
   return h('a', { class: 'remove', href: format(changed(state, change)), 'aria-label': name, title: name }, '×');
 }
 
+/** What a set is asked for, and what it makes with each other one. @param {State} state @param {ServedFile | null} file @param {string} name */
+function setMenu(state, file, name) {
+  if (!file || !name) return name;
+  const item = (/** @type {string} */ label, /** @type {string} */ line, /** @type {Change} */ change) => h('a', { href: format(changed(state, { ...change, q: line })) }, label, h('code', null, line));
+  return menu(name, `what ${name} is asked for, and new sets of it and others`, () => [
+    item('objects', file.snapshots ? `find 100 ${name} by retained` : `find ${name}`, {}),
+    ...combined(state, name, file).map(({ expression, line, made, lets }) => item(`${made} = ${expression}`, line, { lets })),
+  ]);
+}
+
 /** @param {Shown} what */
 function showBanners({ state, file }) {
-  const chips = (/** @type {string[]} */ all, /** @type {'w' | 'lets'} */ key) => all.map((text, at) => h('span', { class: 'chip' },
-    h('bdi', null, visible(text)), ' ', remove(state, { [key]: all.filter((_, other) => other !== at) }, `remove: ${visible(text)}`)));
+  const chip = (/** @type {any} */ what, /** @type {string} */ text, /** @type {Change} */ change) => h('span', { class: 'chip' }, what, ' ', remove(state, change, `remove: ${visible(text)}`));
   const banner = (/** @type {string} */ name, /** @type {...any} */ ...children) => h('div', { class: `banner ${name}`, 'data-banner': name }, ...children);
   fill(place.banners,
-    state.w.length === 0 ? null : banner('without', h('b', null, 'without'), ' ', chips(state.w, 'w'),
+    state.w.length === 0 ? null : banner('without', h('b', null, 'without'), ' ', state.w.map((text, at) => chip(h('bdi', null, visible(text)), text, { w: state.w.filter((_, other) => other !== at) })),
       ' every view excludes this, and what only this keeps alive. ', h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
-    state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', chips(state.lets, 'lets'), ' ',
+    state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', state.lets.map((set) => chip(h('span', null, setMenu(state, file, setName(set)), h('bdi', null, visible(set.slice(setName(set).length)))), set, { lets: withoutSet(state.lets, set) })), ' ',
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
     !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),
     !file?.replaced ? null : banner('replaced', file.dumps ? 'Dumps of this series were added or replaced. What is shown is of those before. ' : 'The file was replaced or cut while it was open. What is shown is of the file before. ',

@@ -1,8 +1,8 @@
 // What a cell of an answer leads to, and what else can be asked about what a line is about.
 
-import { askedRows, attributes } from './asked_rows.js';
+import { askedRows, attributes, attributesOf, isPath, termOf } from './asked_rows.js';
 import { isNothing } from './cell.js';
-import { literal, nameIs, verbOf } from './state.js';
+import { literal, nameIs, processLine, verbOf } from './state.js';
 
 /** @typedef {import('./ask.js').Table} Table */
 /** @typedef {import('./ask.js').Column} Column */
@@ -23,6 +23,8 @@ const ABOUT_OBJECTS = [
 const LONGEST = 1000;
 /** Verbs whose words are an expression. */
 const OF_EXPRESSIONS = ['find', 'list', 'group', 'paths', 'retained', 'trend', 'count'];
+/** Verbs that ask the same about a set that was just made. */
+const OF_SETS = ['paths', 'retained', 'count', 'common'];
 
 /**
  * The line that a cell leads to; null if nothing says what its value is.
@@ -32,17 +34,38 @@ const OF_EXPRESSIONS = ['find', 'list', 'group', 'paths', 'retained', 'trend', '
 export function lineOfCell(table, row, column, file) {
   const at = (/** @type {string} */ key) => row[table.columns.findIndex((one) => one.key === key)] ?? null;
   const value = at(column.key);
-  if (!value || isNothing(value) || value.value === '' || !['text', 'name', 'number'].includes(value.kind)) return null;
+  if (!value || isNothing(value) || (value.value === '' && value.kind !== 'name')) return null;
   if (column.key === 'site' || column.key === 'function') return at('site')?.kind === 'number' ? `site ${at('site')?.value}` : null;
-  if (value.kind === 'number') return null;
-  if (file.processes && (at('process') || !file.snapshots)) return processesLine(column.key, value.value);
+  // What a set has in common: attributes and fields.
+  const key = column.key === 'value' && at('objects') ? at('key')?.value : column.key.startsWith('.') && value.kind === 'name' && isPath(column.key) ? column.key : null;
+  const term = key && key !== 'root' && file.snapshots && (attributesOf('groups').some(({ words }) => words[0] === key) || isPath(key)) ? termOf(key, value) : null;
+  if (term) return `find ${term} by retained`;
+  if (!['text', 'name', 'line'].includes(value.kind)) return null;
+  if (file.processes && (at('process') || !file.snapshots)) return processesLine(column, value.value, at);
   return file.snapshots ? lineOfHeap(value, column, at) : null;
 }
 
-/** The processes of which an expression says what a column says. @param {string} key @param {string} text @returns {string | null} */
-function processesLine(key, text) {
-  const isKey = attributes.processes.some((attribute) => attribute.groups && attribute.words[0] === key);
-  return isKey && isWhole(text) ? `find ${nameIs(key, text)}` : null;
+/** The process of a column, or the processes of which an expression says what it says. @param {Column} column @param {string} text @param {(key: string) => Value | null} at @returns {string | null} */
+function processesLine({ key, heading }, text, at) {
+  const process = key === '' && heading === 'process' ? at('process')?.value : key === 'parent' ? text : null;
+  if (process) return processLine(process);
+  // What only the other recording has is not asked of this one.
+  const before = at('processes_before')?.kind;
+  // Nor is the class of all, or that of a process before its first program.
+  if (before === 'none' || (key === 'class' && (text === '(all)' || (at('event') && text === 'UNKNOWN')))) return null;
+  if (key === 'exit') return at('signal')?.kind === 'number' ? `find signal = ${at('signal')?.value}` : at('exit_code')?.kind === 'number' ? `find exit = ${at('exit_code')?.value}` : null;
+  const all = at('arguments');
+  if (key === 'command_line' && all?.kind === 'list') return argumentsLine(all.value.map((/** @type {Value} */ one) => one.value).join(' '));
+  // A command with arguments, as a shell takes it.
+  if (['command', 'command_line'].includes(key) && (before || /\s/.test(text))) return /["'\\$]/.test(text) ? null : argumentsLine(text, before && text.includes('*') ? '~' : '=');
+  const word = key === 'unit' ? 'class.unit' : key;
+  const isKey = key === 'unit' || attributes.processes.some((attribute) => attribute.groups && attribute.words[0] === key);
+  return isKey && isWhole(text) ? `find ${nameIs(word, text)}` : null;
+}
+
+/** @param {string} all @param {string} [how] */
+function argumentsLine(all, how = '=') {
+  return isWhole(all) ? `find arguments ${how} ${literal(all)}` : null;
 }
 
 /** Whether a line can name a text: longer ones are cut. @param {string} text */
@@ -52,20 +75,38 @@ function isWhole(text) {
 
 /** @param {Value} value @param {Column} column @param {(key: string) => Value | null} at another value of its row @returns {string | null} */
 function lineOfHeap(value, { key, heading }, at) {
+  const roots = key === 'root' || (key === 'value' && at('key')?.value === 'root') ? value.value : key === '' ? at('roots')?.value : null;
+  if (roots) return `roots ${literal(roots)}`;
+  const object = ['key', 'value'].map((one) => (one === key ? at(`${key}_object`) : null)).find(Boolean);
+  if (object) return object.kind === 'number' ? `info @${object.value}` : null;
   switch (key) {
     case 'type': return objectsLine(value, at('kind'));
     case 'declared_by': return objectsLine(value, null);
     // The title of an object; that of roots, or of several objects, has no type.
-    case '': return heading === 'type' && at('object')?.kind === 'number' ? objectsLine(at('type'), at('kind')) : null;
+    case '': return heading === 'type' && (at('object') ?? at('example'))?.kind === 'number' ? mergedLine(at) ?? objectsLine(at('type'), at('kind')) : null;
+    case 'group': return at('object')?.kind === 'number' ? objectsLine(value, null) : null;
     case 'class': return at('loaders') ? objectsLine(value, null) : null;
     case 'category': return at('roots') ? `roots ${literal(value.value)}` : null;
     case 'thread': return stackLine(value.value);
     case 'frame': return frameLine(at('thread'), value);
-    case 'name': return at('cpu_time_ns') || at('allocated_bytes') ? stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
-    case 'loader': return at('classes') ? null : findLine(key, value);
-    case 'text': case 'package': case 'superclass': case 'kind': return findLine(key, value);
+    case 'name': return at('cpu_time_ns') || at('allocated_bytes') ? at('roots')?.kind === 'none' ? null : stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
+    case 'loader': return at('classes') ? at('object')?.kind === 'number' ? objectsLine(value, null) : null : findLine(key, value);
+    case 'source_file': return findLine('file', value);
+    case 'file': return at('object') ? findLine(key, value) : null;
+    case 'text': case 'line': case 'package': case 'superclass': case 'kind': return findLine(key, value);
     default: return null;
   }
+}
+
+/** The class or module that a row of merged paths stands for. @param {(key: string) => Value | null} at */
+function mergedLine(at) {
+  const [title, type, kind] = ['title', 'type', 'kind'].map((key) => at(key)?.value ?? '');
+  return isNamed(title, type, kind) ? `find ${nameIs('name', title.slice(kind.length + 1))} and kind = ${literal(kind)} by retained` : null;
+}
+
+/** Whether a title is that of a class or a module with a name. @param {string} title @param {string} type @param {string} kind */
+export function isNamed(title, type, kind) {
+  return title !== type && title.startsWith(`${kind} `) && title !== `${kind} ${type}`;
 }
 
 /** The objects of which an expression says by a word what their column says. @param {string} word @param {Value} value */
@@ -92,7 +133,7 @@ export function stepsOf(table, row) {
   });
 }
 
-/** The expression of the objects of a step. @param {Step} step */
+/** The expression of the objects of a step. @param {Pick<Step, 'type' | 'kind' | 'name'>} step */
 export function objectsOfStep({ type, kind, name }) {
   if (type !== null) return nameIs('type', type);
   return kind === null || name === null ? null : `kind = ${literal(kind)} and ${nameIs('name', name)}`;
@@ -138,6 +179,25 @@ export function withAdded(lets, name, term) {
   const before = lets.find((set) => name !== null && set.startsWith(`${name} `));
   if (before) return lets.map((set) => (set === before ? `${name} = (${set.slice(`${name} = `.length)}) or ${term}` : set));
   return [...lets, `${freeName(lets)} = ${term}`];
+}
+
+/** What a set and another one make as a new set: the expression, and the change that has it. @param {import('./state.js').State} state @param {string} name @param {{snapshots: number | null}} file */
+export function combined({ q, lets }, name, { snapshots }) {
+  const made = freeName(lets);
+  const line = !snapshots ? `find ${made}` : OF_SETS.includes(verbOf(q)) ? `${verbOf(q)} ${made}` : `find 100 ${made} by retained`;
+  return lets.map(setName).filter((other) => other && other !== name)
+    .flatMap((other) => ['and', 'or', 'and not'].map((word) => `${name} ${word} ${other}`))
+    .map((expression) => ({ expression, line, made, lets: [...lets, `${made} = ${expression}`] }));
+}
+
+/** The sets without one of them: those that it is a part of have its expression instead, or are gone too if that begins with a kind. @param {string[]} lets @param {string} set @returns {string[]} */
+export function withoutSet(lets, set) {
+  const [name, expression] = [setName(set), set.replace(/^[^=]*=\s*/, '')];
+  const isTerm = /^([($@.]|(not|is)\b|\w+\s*([=!<>~]|in\b))/i.test(expression);
+  const inserted = (/** @type {string} */ other) => other.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\$[\p{L}\p{N}_]+/gu, (word) => (word === name ? `(${expression})` : word));
+  const gone = isTerm ? undefined : lets.find((other) => other !== set && inserted(other) !== other);
+  if (gone !== undefined) return withoutSet(withoutSet(lets.filter((other) => other !== set), gone), set);
+  return lets.filter((other) => other !== set).map(inserted);
 }
 
 /** The first name that no set has. @param {string[]} lets */

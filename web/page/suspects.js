@@ -69,12 +69,17 @@ async function nameHolders(suspects, nodes, own, ctx) {
           object === null ? nameNode(String(title)) : objectLink(object, own, `${visible(String(title).slice(0, 200))} @${object}`));
       });
       const place = nodes[at].querySelector('.held > .path');
-      if (place) place.replaceWith(pathNode(steps));
+      if (place) place.replaceWith(pathOf(steps));
     } catch {
       // The types of the paths are there without names.
       return;
     }
   }
+}
+
+/** @param {HTMLElement[]} steps */
+function pathOf(steps) {
+  return pathNode(steps.map((step) => step.textContent ?? ''), (at) => steps[at]);
 }
 
 /** @param {Record<string, any>} suspect @param {import('./cell.js').CellContext} own @param {Context} ctx */
@@ -101,7 +106,7 @@ function suspectNode(suspect, own, ctx) {
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },
     h('div', { class: 'share', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(suspect.share * 100, 100)}%` } })),
     h('p', { class: 'what' }, what), pilesUp, alike, parts.length > 0 ? h('ul', { class: 'parts' }, parts) : null,
-    h('p', { class: 'held' }, h('span', { class: 'muted' }, suspect.objects === 1 ? 'held by ' : 'the largest is held by '), pathNode(steps)),
+    h('p', { class: 'held' }, h('span', { class: 'muted' }, suspect.objects === 1 ? 'held by ' : 'the largest is held by '), pathOf(steps)),
     h('p', { class: 'row-actions' }, h('span', { class: 'muted' }, 'fingerprint '), h('code', null, suspect.fingerprint), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `dominators ${name(target)}` }), title: `dominators ${name(target)}` }, 'tree & map'), ' ',
       h('a', { class: 'button', href: ctx.href({ q: `path ${name(target)} 3` }), title: `path ${name(target)} 3` }, 'paths'), ' ',

@@ -8,7 +8,7 @@ use barrow_analyzer::{
 use crate::attributes;
 use crate::tables::{found, group_keys, held, label};
 
-use super::{more, prelude::*};
+use super::{idom, more, prelude::*};
 
 pub(super) const COMMAND: Command = Command {
     arguments: "ID | [KIND] EXPR",
@@ -233,6 +233,7 @@ fn with_dominators(
         Column::object("object").called("dominator") => object.map(|object| object.id.0),
         Column::shown("type", Unit::Text) => title.as_str(),
         Column::text("type").names().for_machines() => object.map_or(title, |object| tables.type_title(object.type_id)),
+        Column::text("roots").for_machines() => idom::roots_of(holder, tables),
         Column::text("name").for_machines() => label::name(tables, object.and_then(|object| object.name)),
         Column::bytes("retained_bytes") => bytes,
     });

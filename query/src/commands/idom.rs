@@ -1,6 +1,6 @@
 //! `idom`: who keeps an object alive alone.
 
-use barrow_analyzer::{Holder, ObjectId, objects};
+use barrow_analyzer::{Holder, ObjectId, Tables, objects};
 
 use crate::tables::{held, label};
 
@@ -51,6 +51,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Column::object("object") => dominator.map(|dominator| dominator.0),
         Column::shown("type", Unit::Text) => title.as_str(),
         Column::text("type").names().for_machines() => type_id.map_or(title, |type_id| tables.type_title(type_id)),
+        Column::text("roots").for_machines() => roots_of(holder, tables),
         Column::text("kind").names() => type_id.map(|type_id| tables.kind_name(tables.type_kind(type_id))),
         Column::bytes("retained_bytes") => bytes,
     });
@@ -61,4 +62,12 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .with_exactness(is_exact)
         .note_if(!is_reachable, "no root reaches it: nothing keeps it alive");
     Ok(more::first_page(ask, answer, ask.page_rows()).listing(listed))
+}
+
+/// The group of roots that a holder is, if it is one.
+pub(super) fn roots_of(holder: Holder, tables: &Tables) -> Option<&str> {
+    match holder {
+        Holder::Roots(name) => Some(tables.string(name)),
+        Holder::Object(_) | Holder::Everything => None,
+    }
 }

@@ -283,6 +283,7 @@ test('a path says what dominates, folds what repeats, and its types are links', 
   assert.match(await path.locator('li', { hasText: 'chain of' }).getAttribute('class') ?? '', /dominates/);
   assert.ok(await path.locator('li').count() < 8, await path.innerText());
   await path.getByRole('button', { name: 'show each' }).click();
+  await path.getByRole('button', { name: /more steps/ }).press('Enter');
   assert.ok(await path.locator('li.dominates').count() > 900);
   await path.locator('li a.type', { hasText: 'Node' }).first().click();
   await settled(page, 'answer');

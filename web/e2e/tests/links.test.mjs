@@ -38,10 +38,25 @@ test('cells lead to what they are about, and every line of their menus works', a
     [INVOICES, 'sites', 'Random.randrange', /^site \d+$/],
     [JVM, 'roots', 'JNI global', /^roots "JNI global"$/],
     [BUILD, 'processes 3', 'compiler', /^find class = "compiler"$/],
+    [BUILD, 'processes 3', 'src/part0/file6.c', /^find class\.unit = "src\/part0\/file6\.c"$/],
+    [BUILD, 'processes 3', '--start-group', /^find arguments = "ld -o program .*"$/],
+    [BUILD, 'critical', 'make -j4', /^find arguments = "make -j4"$/],
+    [BUILD, 'tree', '1057:0', /^info 1057:0$/],
+    [BUILD, 'timeline', '1001:0', /^info 1001:0$/],
+    [STOREFRONT, 'paths type = "Storefront$Session"', 'class Storefront', /^find name = "Storefront" and kind = "class" by retained$/],
+    [STOREFRONT, 'paths type = "Storefront$Session"', 'Storefront$Session', /^find type = "Storefront\$Session" and kind = "instance" by retained$/],
+    [STOREFRONT, 'common type = "Storefront$Session"', 'Storefront$Session', /^find type = "Storefront\$Session" by retained$/],
+    [STOREFRONT, 'common type = "Storefront$Session"', 'CLOSED', /^find \.state = "CLOSED" by retained$/],
+    [STOREFRONT, 'common type = "Storefront$Session"', 'java.lang.Object[]', /^find type = "java\.lang\.Object\[\]" by retained$/],
+    [STOREFRONT, 'idom @100', 'roots: sticky class', /^roots "sticky class"$/],
+    [JVM, 'entries @8113', 'java.lang.constant', /^info @\d+$/],
+    [JVM, 'loaders', 'java.net.URLClassLoader', /^find type = "java\.net\.URLClassLoader" by retained$/],
   ];
+  /** @type {Record<string, string>} */
+  const views = { diff: 'types', sites: 'types' };
   for (const [file, q, cell, line] of cells) {
     await goTo(page, { f: file.split('/').at(-1) ?? '', q });
-    await settled(page, 'answer', ['ready']).catch(() => settled(page, 'types'));
+    await settled(page, views[q.split(' ')[0]] ?? 'answer');
     await quiet(page);
     const links = page.locator('.view:not(.last-good) :is(tbody td, [role=gridcell]) a');
     const link = (cell ? links.filter({ hasText: cell }) : links).first();

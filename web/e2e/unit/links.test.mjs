@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import './attributes.mjs';
-import { furtherOf, lineOfCell, lineOfStep, stepsOf, subjectOf, withAdded } from '../../page/links.js';
+import { empty } from '../../page/state.js';
+import { combined, furtherOf, lineOfCell, lineOfStep, stepsOf, subjectOf, withAdded, withoutSet } from '../../page/links.js';
 
 const heap = { snapshots: 2, processes: false };
 
@@ -27,6 +28,45 @@ test('what a cell says is a line about it', () => {
   assert.equal(lineOf({ function: 'not recorded', site: { kind: 'none' } }), null);
   assert.equal(lineOf({ loader: '<the JVM\'s own>', classes: number(9) }), null);
   assert.equal(lineOf({ type: 'wall' }, { snapshots: 0, processes: false }), null);
+});
+
+test('what a set has in common, and what holds it, are lines', () => {
+  const number = (value) => ({ kind: 'number', value });
+  const common = (key, value) => lineOf({ value, key, objects: number(9) });
+  assert.equal(common('type', 'Node'), 'find type = "Node" by retained');
+  assert.equal(common('.state', { kind: 'name', value: 'CLOSED' }), 'find .state = "CLOSED" by retained');
+  assert.equal(common('.hits', number(3)), 'find .hits = 3 by retained');
+  assert.equal(common('root', 'sticky class'), 'roots "sticky class"');
+  // What a recording says of itself is no attribute of objects.
+  assert.equal(lineOf({ value: 'barrow import', key: 'producer' }), null);
+  assert.equal(lineOf({ '.state': { kind: 'name', value: '' } }), 'find .state = "" by retained');
+  assert.equal(lineOf({ '': 'roots: sticky class', roots: 'sticky class', object: { kind: 'none' } }), 'roots "sticky class"');
+  assert.equal(lineOf({ '': 'roots: frames (main: run)', roots: 'frames', object: { kind: 'none' } }), 'roots "frames"');
+  assert.equal(lineOf({ key: { kind: 'name', value: 'a' }, key_object: number(7) }), 'info @7');
+  assert.equal(lineOf({ line: { kind: 'line', value: 'C heap space' } }), 'find line = "C heap space" by retained');
+});
+
+test('a merged path leads to the class that it names, or to objects of its type', () => {
+  const at = (title, type, kind) => lineOf({ '': `  ${title}`, title, type, kind, example: { kind: 'number', value: 3 } });
+  assert.equal(at('class Cache', 'java.lang.Class', 'class'), 'find name = "Cache" and kind = "class" by retained');
+  assert.equal(at('class Cache', 'Cache', 'class'), 'find type = "Cache" and kind = "class" by retained');
+  assert.equal(at('Node "first"', 'Node', 'instance'), 'find type = "Node" and kind = "instance" by retained');
+});
+
+test('cells of processes are lines about processes', () => {
+  const build = { snapshots: 0, processes: true };
+  const lines = (of) => lineOf(of, build);
+  assert.equal(lines({ parent: '1:0', process: '2:0' }), 'info 1:0');
+  assert.equal(lines({ unit: 'a.c', process: '2:0' }), 'find class.unit = "a.c"');
+  const args = ['sh', '-c', 'a "b"'].map((value) => ({ kind: 'text', value }));
+  assert.equal(lines({ command_line: 'sh -c \'a "b"\'', process: '2:0', arguments: { kind: 'list', value: args } }), 'find arguments = "sh -c a \\"b\\""');
+  assert.equal(lines({ command: 'make -j4', process: '2:0' }), 'find arguments = "make -j4"');
+  assert.equal(lines({ command: "sh -c 'a'", process: '2:0' }), null);
+  assert.equal(lines({ exit: '1', exit_code: { kind: 'number', value: 1 }, process: '2:0' }), 'find exit = 1');
+  assert.equal(lines({ exit: 'SIGKILL', signal: { kind: 'number', value: 9 }, process: '2:0' }), 'find signal = 9');
+  assert.equal(lines({ class: '(all)' }), null);
+  // What only the other recording has.
+  assert.equal(lines({ class: 'linker', processes_before: { kind: 'none' } }), null);
 });
 
 test('a frame is a line about its thread', () => {
@@ -63,6 +103,20 @@ test('what a line is about', () => {
   assert.deepEqual(subjectOf('group size > 1K by .owner'), { expression: 'size > 1K' });
   assert.deepEqual(subjectOf('summary all'), {});
   assert.deepEqual(furtherOf('find class = "linker"', { snapshots: 0 }), []);
+});
+
+test('two sets make a third one, and one that goes stays in what was made of it', () => {
+  const state = { ...empty(), q: 'find 3 size > 1', lets: ['$a = size > 1', '$b = @7', '$ab = all'] };
+  const made = combined(state, '$a', { snapshots: 1 });
+  assert.deepEqual(made.map(({ expression }) => expression), ['$a and $b', '$a or $b', '$a and not $b', '$a and $ab', '$a or $ab', '$a and not $ab']);
+  assert.equal(made[2].line, 'find 100 $c by retained');
+  assert.deepEqual(made[2].lets, [...state.lets, '$c = $a and not $b']);
+  assert.equal(combined({ ...state, q: 'paths $a' }, '$a', { snapshots: 1 })[0].line, 'paths $c');
+  assert.equal(combined(state, '$a', { snapshots: 0 })[0].line, 'find $c');
+  const lets = ['$a = size > 1', '$ab = type = "$a" and $a', '$c = $ab or not $a'];
+  assert.deepEqual(withoutSet(lets, lets[0]), ['$ab = type = "$a" and (size > 1)', '$c = $ab or not (size > 1)']);
+  // What begins with a kind is no part of an expression.
+  assert.deepEqual(withoutSet(['$a = objects size > 1', '$b = $a', '$c = $b', '$d = @1'], '$a = objects size > 1'), ['$d = @1']);
 });
 
 test('a set gets more objects, or a new one has them', () => {

@@ -136,7 +136,7 @@ class FlameView {
     const snapshots = ctx.file.snapshots ?? 1;
     fill(this.choices,
       h('span', { class: 'group', role: 'group', 'aria-label': 'what is drawn' }, link(verb === 'flame', 'by type', to('flame')), link(verb === 'dominators', 'by object', to('dominators')),
-        link(verb === 'sites', 'sites', to('sites')), verb === 'paths' ? link(true, 'paths', to(state.q)) : null),
+        link(verb === 'sites', 'sites', to('sites')), verb === 'paths' ? [link(true, 'paths', to(state.q)), link(false, 'as a table', { as: null, zoom: null, find: null })] : null),
       !HAVE_TYPES.includes(verb) || snapshots < 2 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'colour' }, 'colour ', link(!isGrowth && !isAge, 'type', { colour: null }),
         verb === 'flame' ? link(isGrowth, `growth ${state.a ?? 0}..${state.b ?? snapshots - 1}`, { colour: 'growth' }) : null,
         state.w.length === 0 ? link(isAge, 'age', { colour: 'age' }) : null));

@@ -2,7 +2,7 @@
 // Another object can be beside it. Each section asks for itself and arrives alone.
 
 import { fill, h } from '../dom.js';
-import { forPeople, nameNode, objectLink } from '../cell.js';
+import { forPeople, moreOf, nameNode, objectLink } from '../cell.js';
 import { foldsOf, grouped, numberText, visible } from '../value_text.js';
 import { cellOf, factOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
 import { Section } from '../section.js';
@@ -270,8 +270,7 @@ class ObjectPane {
       steps.append(...(isLong ? hops.slice(0, ENDS) : hops).map(line));
       if (isLong) {
         const middle = hops.slice(ENDS, -ENDS);
-        const more = h('li', { class: 'hidden-hops' }, h('button', { type: 'button', onclick: () => more.replaceWith(...middle.map(line)) },
-          `show ${grouped(middle.reduce((sum, hop) => sum + hop.rows.length, 0))} more steps`));
+        const more = moreOf(h('li', { class: 'hidden-hops' }), middle, (hop) => [line(hop)], () => `show ${grouped(middle.reduce((sum, hop) => sum + hop.rows.length, 0))} more steps`);
         steps.append(more, ...hops.slice(-ENDS).map(line));
       }
       if (hops === parts[0] && hidden > 0) {
@@ -316,7 +315,11 @@ class ObjectPane {
     const type = (/** @type {Value[]} */ row) => typeLink(table, row, this.ctx, own);
     const name = at(rows[0], 'name') === null ? null : h('span', { class: 'muted' }, nameNode(String(at(rows[0], 'name'))));
     const round = rows.slice(0, period).flatMap((row, number) => [number > 0 ? ' › ' : null, type(row), label(row) ? ' through ' : null, label(row)]);
-    const open = () => item.replaceWith(...rows.map((row) => this.#hop(table, { rows: [row], period: 1, rounds: 1 }, own, isOwn)));
+    const open = () => {
+      const rest = rows.slice();
+      item.replaceChildren();
+      moreOf(item, rest, (row) => [this.#hop(table, { rows: [row], period: 1, rounds: 1 }, own, isOwn)], () => `show ${grouped(rest.length)} more steps`).querySelector('button')?.click();
+    };
     const what = rounds === 1 ? [label(rows[0]), ' ', object(rows[0]), ' ', type(rows[0]), ' ', name]
       : [object(rows[0]), ' … ', object(rows[rows.length - 1]), ` chain of ${grouped(rounds)} `, period > 1 ? '(' : null, ...round, period > 1 ? ') ' : ' ',
         h('button', { type: 'button', class: 'more', onclick: open }, 'show each')];
