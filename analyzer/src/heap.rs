@@ -16,9 +16,9 @@ mod kept_answers;
 mod kept_besides;
 mod kept_distances;
 mod kept_dominators;
-mod kept_fillings;
 mod kept_incoming;
 mod kept_marks;
+mod known_fillings;
 pub(crate) mod last_doubts;
 mod line_rules;
 mod names;
@@ -31,6 +31,7 @@ mod types;
 
 pub(crate) use self::flat::{FlatColumns, FlatRetained, visit_block};
 pub(crate) use self::kept_answers::QuestionKind;
+pub(crate) use self::known_fillings::KnownFillings;
 pub use self::line_rules::LineRules;
 pub(crate) use self::line_rules::LineTemplate;
 
@@ -104,7 +105,7 @@ pub struct Heap {
     /// The number of objects whose fill was asked for.
     pub(crate) fillings_asked: AtomicU64,
     /// The fill of all objects, after questions about many.
-    pub(crate) fillings: Lazy<Vec<KnownFilling>>,
+    pub(crate) fillings: Lazy<Option<KnownFillings>>,
     /// Small columns that the index file keeps as an answer if something is excluded.
     besides: Lazy<SmallColumns>,
     /// What the last question did not know.
@@ -112,9 +113,6 @@ pub struct Heap {
     /// The reason why columns could not be written to the index file.
     unkept: Mutex<Option<String>>,
 }
-
-/// An object, the number of its elements, and that of its slots.
-pub(crate) type KnownFilling = (ObjectId, Option<u64>, Option<u64>);
 
 /// A graph with more references per object is dense. Real heaps have less than ten.
 const DENSE: u64 = 64;
@@ -156,11 +154,13 @@ mod column {
     pub(super) const KEPT_OBJECTS: ColumnId = ColumnId::new::<u8>(30, Form::Planes);
     /// The first of the slots for answers.
     pub(super) const FIRST_ANSWER: ColumnId = ColumnId::new::<u8>(80, Form::Planes);
-    pub(super) const FILLINGS: ColumnId = ColumnId::new::<u8>(96, Form::Planes);
     pub(super) const INCOMING_COUNTS: ColumnId = ColumnId::new::<u8>(92, Form::Planes);
     pub(super) const INCOMING_MANY: ColumnId = ColumnId::new::<u64>(93, Form::Plain);
     pub(super) const INCOMING_STARTS: ColumnId = ColumnId::new::<u64>(94, Form::Differences);
     pub(super) const INCOMING_LISTS: ColumnId = ColumnId::new::<u8>(95, Form::Planes);
+    pub(super) const FILLED: ColumnId = ColumnId::new::<u32>(96, Form::Differences);
+    pub(super) const ELEMENTS: ColumnId = ColumnId::new::<u32>(97, Form::Planes);
+    pub(super) const SLOTS: ColumnId = ColumnId::new::<u32>(98, Form::Planes);
 }
 
 impl Heap {

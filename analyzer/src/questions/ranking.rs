@@ -5,6 +5,7 @@
 //! ```
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use barrow_format::ObjectId;
 use barrow_format::block::ColumnSelection;
@@ -15,11 +16,11 @@ use crate::file::blocks::{in_parallel, places};
 use crate::file::sites::Sites;
 use crate::file::tables::Tables;
 use crate::graph::distances::Distances;
-use crate::graph::dominators::Dominators;
+use crate::graph::dominators::{Dominators, PIECE};
 use crate::graph::incoming::Incoming;
 use crate::graph::object_set::ObjectSet;
-use crate::heap::{FlatColumns, FlatRetained, Heap, KnownFilling, visit_block};
-use crate::progress::Progress;
+use crate::heap::{FlatColumns, FlatRetained, Heap, visit_block};
+use crate::progress::{Progress, check};
 use crate::questions::expression::{Attribute, BlockObjects, NumberAttribute, Operand, TextAttribute};
 use crate::questions::fields::Filling;
 
@@ -46,8 +47,6 @@ enum Source<'h> {
     Retained(&'h Dominators, Option<FlatRetained>),
     Distance(&'h Distances),
     Incoming(&'h Incoming),
-    /// Objects that have a number of elements, in their order.
-    Filling(Cow<'h, [KnownFilling]>, NumberAttribute),
 }
 
 impl Heap {
@@ -101,21 +100,38 @@ impl Heap {
         number: NumberAttribute,
         progress: &dyn Progress,
     ) -> Result<Vec<ObjectId>> {
-        if let Some(all) = self.all_fillings(asked.set.len(), progress)? {
-            return self.first_of(asked, &Source::Filling(all.into(), number), progress);
-        }
+        let value = |filling: Filling| match number {
+            // Shares are not negative, so their bits are in their order.
+            NumberAttribute::Fill => filling.share().map(f64::to_bits),
+            _ => filling.elements,
+        };
         let mut first = Vec::new();
-        let mut objects = asked.set.iter().peekable();
-        while objects.peek().is_some() {
-            let part = objects.by_ref().take(self.objects_at_once());
-            let part = ObjectSet::from_sorted(self.snapshot(), self.object_count(), part);
-            let fillings = part.iter().zip(self.fillings(&part, progress)?);
-            let known = fillings.map(|(object, Filling { elements, slots })| (object, elements, slots)).collect();
-            let source = Source::Filling(known, number);
-            first.extend(self.ranks_of(Asked { set: &part, ..asked }, &source, progress)?);
-            asked.keep_first(&mut first);
+        if let Some(known) = self.all_fillings(asked.set.len(), progress)? {
+            let pieces = known.objects().par_chunks(PIECE).enumerate().map(|(piece, objects)| {
+                check(progress)?;
+                let places =
+                    (piece * PIECE..).zip(objects).filter(|&(_, &object)| asked.set.contains(ObjectId(object)));
+                let values = places.map(|(place, &object)| (ObjectId(object), value(known.at(place))));
+                Ok(asked.first_with_value(values))
+            });
+            first = pieces.collect::<Result<Vec<_>>>()?.concat();
+        } else {
+            let mut objects = asked.set.iter().peekable();
+            while objects.peek().is_some() {
+                let part = objects.by_ref().take(self.objects_at_once());
+                let part = ObjectSet::from_sorted(self.snapshot(), self.object_count(), part);
+                let fillings = self.fillings(&part, progress)?;
+                first.extend(asked.first_with_value(part.iter().zip(fillings.into_iter().map(value))));
+                asked.keep_first(&mut first);
+            }
         }
-        Ok(asked.sorted(first))
+        asked.keep_first(&mut first);
+        let mut first = asked.sorted(first);
+        // Those without a value follow, if all others were not enough.
+        let known: HashSet<ObjectId> = first.iter().copied().filter(|_| first.len() < asked.count).collect();
+        let others = asked.set.iter().filter(|object| !known.contains(object));
+        first.extend(others.take(asked.count - first.len().min(asked.count)));
+        Ok(first)
     }
 
     fn first_of(&self, asked: Asked<'_>, source: &Source<'_>, progress: &dyn Progress) -> Result<Vec<ObjectId>> {
@@ -186,6 +202,14 @@ impl Asked<'_> {
         self.set.iter().take(self.count).map(|object| self.rank(object, None))
     }
 
+    /// The ranks of the first of those that have a value.
+    fn first_with_value(&self, values: impl Iterator<Item = (ObjectId, Option<u64>)>) -> Vec<Rank> {
+        let known = values.filter(|(_, value)| value.is_some());
+        let mut ranks = known.map(|(object, value)| self.rank(object, value)).collect();
+        self.keep_first(&mut ranks);
+        ranks
+    }
+
     fn rank(&self, object: ObjectId, value: Option<u64>) -> Rank {
         let value_in_order = |value: u64| if self.order == RankOrder::Ascending { value } else { !value };
         (value.is_none(), value.map_or(0, value_in_order), object)
@@ -220,18 +244,10 @@ impl Source<'_> {
     fn values<'s>(&'s self, block: &'s BlockObjects<'_>) -> impl Fn(ObjectId) -> Option<u64> + 's {
         let first = block.first.0;
         let row = move |object: ObjectId| (object.0 - first) as usize;
-        let (mut retained, mut filled) = (None, &[][..]);
-        match self {
-            Source::Retained(_, Some(flat)) => {
-                let mut sizes = Vec::new();
-                retained = flat.in_a_row(block.first, block.count, &mut sizes).map(<[u32]>::to_vec);
-            }
-            Source::Filling(known, _) => {
-                let [start, end] = [first, first + block.count as u32]
-                    .map(|object| known.partition_point(|(known, ..)| known.0 < object));
-                filled = &known[start..end];
-            }
-            _ => {}
+        let mut retained = None;
+        if let Source::Retained(_, Some(flat)) = self {
+            let mut sizes = Vec::new();
+            retained = flat.in_a_row(block.first, block.count, &mut sizes).map(<[u32]>::to_vec);
         }
         move |object| match self {
             Source::Block(number) => block.number(*number, row(object)),
@@ -249,15 +265,6 @@ impl Source<'_> {
             }),
             Source::Distance(distances) => distances.distance(object).map(u64::from),
             Source::Incoming(incoming) => Some(incoming.count(object)),
-            Source::Filling(_, number) => {
-                let at = filled.binary_search_by_key(&object, |&(known, ..)| known).ok()?;
-                let (_, elements, slots) = filled[at];
-                match number {
-                    // Shares are not negative, so their bits are in their order.
-                    NumberAttribute::Fill => Filling { elements, slots }.share().map(f64::to_bits),
-                    _ => elements,
-                }
-            }
         }
     }
 }

@@ -275,8 +275,9 @@ impl Heap {
         if measure == Measure::Elements
             && let Some(all) = self.all_fillings(self.object_count(), progress)?
         {
-            for &(object, elements, _) in all {
-                tested.add(object, elements.map(|elements| test.holds(&Number::Whole(elements.into()))));
+            for (place, &object) in all.objects().iter().enumerate() {
+                let elements = all.at(place).elements;
+                tested.add(ObjectId(object), elements.map(|elements| test.holds(&Number::Whole(elements.into()))));
             }
             return Ok(tested);
         }

@@ -7,7 +7,7 @@ use barrow_format::ObjectId;
 use super::filling::{Filling, FillingFields};
 use crate::error::Result;
 use crate::graph::object_set::ObjectSet;
-use crate::heap::{Heap, KnownFilling};
+use crate::heap::{Heap, KnownFillings};
 use crate::progress::Progress;
 use crate::questions::summary::type_totals;
 
@@ -22,15 +22,13 @@ const FEW: u64 = 1 << 12;
 const OBJECT_BYTES: u64 = 200;
 const HEAP_BYTES: u64 = 8;
 
-/// The fill of each object of a set, of which this is known in the order of the objects; unknown for all others.
-fn fillings_of(known: &[KnownFilling], set: &ObjectSet) -> Vec<Filling> {
-    let first = set.iter().next();
-    let mut rest = &known[known.partition_point(|&(object, ..)| Some(object) < first)..];
+/// The fill of each object of a set; unknown for those that have none.
+fn fillings_of(known: &KnownFillings, set: &ObjectSet) -> Vec<Filling> {
+    let objects = known.objects();
+    let mut place = set.iter().next().map_or(0, |first| objects.partition_point(|&known| known < first.0));
     let of_set = set.iter().map(|object| {
-        let before = rest.iter().take_while(|(known, ..)| *known < object).count();
-        rest = &rest[before..];
-        let own = rest.first().filter(|(known, ..)| *known == object);
-        own.map(|&(_, elements, slots)| Filling { elements, slots }).unwrap_or_default()
+        place += objects[place..].iter().take_while(|&&known| known < object.0).count();
+        if objects.get(place) == Some(&object.0) { known.at(place) } else { Filling::default() }
     });
     of_set.collect()
 }
@@ -61,15 +59,15 @@ impl Heap {
 
     /// The fill of all objects: if it is known or kept, or if many objects were asked about so far, with these `objects`, and
     /// there is room for it.
-    pub(crate) fn all_fillings(&self, objects: u64, progress: &dyn Progress) -> Result<Option<&[KnownFilling]>> {
+    pub(crate) fn all_fillings(&self, objects: u64, progress: &dyn Progress) -> Result<Option<&KnownFillings>> {
         if let Some(known) = self.fillings.get() {
-            return Ok(Some(known));
+            return Ok(known.as_ref());
         }
         if objects < FEW || !self.has_room_for_fillings()? {
             return Ok(None);
         }
         if let Some(kept) = self.kept_fillings() {
-            return Ok(Some(self.fillings.store(kept)));
+            return Ok(self.fillings.store(Some(kept)).as_ref());
         }
         // Relaxed: nothing else depends on the number.
         let asked = objects + self.fillings_asked.fetch_add(objects, Ordering::Relaxed);
@@ -78,12 +76,14 @@ impl Heap {
         }
         let mut all = Vec::new();
         for filled in self.filled(None, |_| true, progress)? {
-            let own = filled.set.iter().zip(filled.own_slots());
-            all.extend(own.map(|(object, Filling { elements, slots })| (object, elements, slots)));
+            all.extend(filled.set.iter().zip(filled.own_slots()));
         }
-        all.sort_unstable_by_key(|&(object, ..)| object);
-        self.keep_fillings(&all, progress)?;
-        Ok(Some(self.fillings.store(all)))
+        all.sort_unstable_by_key(|&(object, _)| object);
+        let known = KnownFillings::of(&all, self.memory())?;
+        if let Some(known) = &known {
+            self.keep_fillings(known, progress)?;
+        }
+        Ok(self.fillings.store(known).as_ref())
     }
 
     fn has_room_for_fillings(&self) -> Result<bool> {
