@@ -1,6 +1,7 @@
 //! The hashes of all objects of a snapshot.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 
 use barrow_format::block::{BlockColumns, ColumnSelection};
@@ -27,7 +28,18 @@ pub(super) struct Found {
     pub(super) arrays: Vec<Record>,
 }
 
+impl Found {
+    /// Adds the references that some objects of a type have among their first.
+    fn add_common(&mut self, type_id: TypeId, of_some: Vec<Reference>) {
+        match self.common.entry(type_id) {
+            Entry::Occupied(mut common) => keep_common(common.get_mut(), &of_some),
+            Entry::Vacant(common) => _ = common.insert(of_some),
+        }
+    }
+}
+
 /// The number of leading references that are searched for one that all objects of a type have.
+/// This is a judgement.
 const BEGINNING: usize = 4;
 
 /// Removes the references from `common` that are not among the first of `others`.
@@ -56,12 +68,14 @@ impl Heap {
         let found = pooled(runs, |run, workspace| {
             check(progress)?;
             let (found, others) = self.hash_run(run, key, &texts, workspace)?;
-            {
+            let own = {
                 let mut free = free.lock();
                 let (own, rest) = std::mem::take(&mut free.1).split_at_mut(found.len());
-                own.copy_from_slice(&found);
                 *free = (free.0 + found.len(), rest);
-            }
+                own
+            };
+            // Without the lock: the first write to a page takes longer than copying.
+            own.copy_from_slice(&found);
             progress.advance(run.iter().map(|place| u64::from(place.entry.references)).sum());
             Ok(others)
         })?;
@@ -69,9 +83,7 @@ impl Heap {
         let mut all = Found::default();
         for Found { common, arrays } in found {
             all.arrays.extend(arrays);
-            for (type_id, part) in common {
-                all.common.entry(type_id).and_modify(|common| keep_common(common, &part)).or_insert(part);
-            }
+            common.into_iter().for_each(|(type_id, common)| all.add_common(type_id, common));
         }
         Ok((records, length, all))
     }
@@ -88,11 +100,14 @@ impl Heap {
         let mut records = Vec::with_capacity(run.first().map_or(0, |place| place.entry.objects as usize));
         let mut references = Vec::new();
         let (mut open, mut found): (Option<ObjectHasher>, _) = (None, Found::default());
+        // Most objects with a text have a label in common.
+        let mut last: Option<(TypeId, StringId, bool)> = None;
         for place in run {
             let at = AnalyzerError::section("BLOCK", place.entry.offset);
             decode(self.recording(), place, ColumnSelection::All, workspace, |_, columns| {
                 let mut cursor = Cursor::default();
                 let mut values = columns.values.rows();
+                let mut common: Vec<Option<Vec<Reference>>> = vec![None; columns.dictionary.len()];
                 for row in 0..columns.counts.len() {
                     let values = values.next().unwrap_or_default();
                     if columns.objects() > 0 {
@@ -110,21 +125,33 @@ impl Heap {
                     if let Some(looks) = open.as_mut().filter(|looks| self.has(looks.object)) {
                         let of_text = texts.labels.get(&looks.type_id).filter(|_| looks.has_name);
                         for reference in &references {
-                            let is_of_text = of_text.is_some_and(|of_text| match reference.label {
-                                Label::Name(name) => tables.string(name) == *of_text,
+                            let is_of_text = of_text.is_some_and(|of_text| match (reference.label, last) {
+                                (Label::Name(name), Some((of, known, is_it)))
+                                    if (of, known) == (looks.type_id, name) =>
+                                {
+                                    is_it
+                                }
+                                (Label::Name(name), _) => {
+                                    let is_it = tables.string(name) == *of_text;
+                                    last = Some((looks.type_id, name, is_it));
+                                    is_it
+                                }
                                 _ => false,
                             });
                             looks.add(reference, is_of_text);
                         }
                         if columns.objects() > 0 && !references.is_empty() {
                             let beginning = &references[..references.len().min(BEGINNING)];
-                            let of_type = found.common.entry(looks.type_id);
-                            of_type
-                                .and_modify(|common: &mut Vec<Reference>| keep_common(common, beginning))
-                                .or_insert_with(|| beginning.to_vec());
+                            match &mut common[dictionary_place(columns, row)] {
+                                Some(common) => keep_common(common, beginning),
+                                of_shape => *of_shape = Some(beginning.to_vec()),
+                            }
                         }
                     }
                     cursor.step(columns, row);
+                }
+                for (&shape, common) in columns.dictionary.iter().zip(common) {
+                    common.into_iter().for_each(|common| found.add_common(tables.shape(shape).type_id, common));
                 }
                 Ok(())
             })?;

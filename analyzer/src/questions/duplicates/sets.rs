@@ -88,16 +88,40 @@ fn sets_in<'s>(sets: &'s [Record], place: &BlockPlace) -> &'s [Record] {
     &sets[start..end]
 }
 
+/// Records that one thread merges at a time, and those that equal its last one: a heap of millions has a hundred pieces,
+/// which threads share evenly. This is a judgement.
+const PIECE: usize = 1 << 16;
+
 /// Merges equal hashes, which are adjacent, into duplicate sets of at least two objects, in place. Returns the number
-/// of sets.
+/// of sets. In parallel on the current pool.
 fn merge_equal(records: &mut [Record]) -> usize {
+    let mut pieces = Vec::new();
+    let (mut rest, mut start) = (&mut *records, 0);
+    while !rest.is_empty() {
+        let mut end = PIECE.min(rest.len());
+        end += rest[end..].iter().take_while(|&record| record >> ID_BITS == rest[end - 1] >> ID_BITS).count();
+        let (piece, others) = rest.split_at_mut(end);
+        pieces.push((start, piece));
+        (rest, start) = (others, start + end);
+    }
+    let counts = pieces.into_par_iter().map(|(start, piece)| (start, merge_piece(start, piece))).collect::<Vec<_>>();
+    let mut sets = 0;
+    for (start, count) in counts {
+        records.copy_within(start..start + count, sets);
+        sets += count;
+    }
+    sets
+}
+
+/// The same for records of which the first is in this place.
+fn merge_piece(place: usize, records: &mut [Record]) -> usize {
     let (mut sets, mut start) = (0, 0);
     while start < records.len() {
         let (hash, first) = (records[start] >> ID_BITS, u128::from(records[start] as u32));
         let same = records[start..].iter().take_while(|&record| record >> ID_BITS == hash).count();
         if same > 1 {
             // A set never overwrites records that were not read yet: each set replaces at least two.
-            records[sets] = first << COUNT_BITS | (start as u128) << PLACE_BITS | same as u128;
+            records[sets] = first << COUNT_BITS | ((place + start) as u128) << PLACE_BITS | same as u128;
             sets += 1;
         }
         start += same;
