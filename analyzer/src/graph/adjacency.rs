@@ -68,7 +68,7 @@ struct AdjacencyChunk {
     end: usize,
 }
 
-/// Objects per entry of the guide.
+/// Objects per entry of the guide, which thus is a thousandth of the references' size. This is a judgement.
 const GUIDE_OBJECTS: usize = 1 << 10;
 /// Marks the start of an object that shares a row: in place of its targets there is the number of the row in the chunk.
 /// Other starts are lower.
@@ -221,7 +221,8 @@ impl<'r> AdjacencyView<'r> {
     }
 }
 
-/// Prefetch distances in objects: for the start of an object's targets, and for their bytes.
+/// Prefetch distances in objects: for the start of an object's targets, and for their bytes. The time that memory takes is
+/// hidden by so many objects. This is a judgement.
 const AHEAD: (usize, usize) = (16, 8);
 
 impl<'r> AdjacencyView<'r> {

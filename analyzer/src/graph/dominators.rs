@@ -66,7 +66,7 @@ use self::tree::Preorder;
 /// Objects that one thread processes at a time: a heap of millions has a hundred pieces, which threads share evenly.
 /// This is a judgement.
 pub(crate) const PIECE: usize = 1 << 16;
-/// Prefetch distance in objects.
+/// Prefetch distance in objects: so many hide the time that memory takes. This is a judgement.
 const AHEAD: usize = 16;
 
 /// The immediate dominator of an object.

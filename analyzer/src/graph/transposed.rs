@@ -36,7 +36,8 @@ pub(crate) struct Transposed {
 const GROUP: usize = 1 << 12;
 /// Prefetch distance in references, enough to hide the latency of memory.
 const AHEAD: usize = 32;
-/// Maximum number of threads that transpose. Each one reads all references and stores its part.
+/// Maximum number of threads that transpose. Each one reads all references and stores its part, so
+/// that more threads read more in all. This is a judgement.
 const MAX_PARTS: usize = 4;
 
 impl Transposed {

@@ -24,12 +24,13 @@ use crate::series::loaded_snapshot::{LoadedSnapshot, NO_OBJECT};
 const ONE_OF: u64 = 8;
 /// The number of consecutive objects in a window. In some heaps few single objects have a unique look.
 const WINDOW: usize = 8;
-/// The minimum length of a stretch at another offset from its counterpart than the previous stretch.
+/// The minimum length of a stretch at another offset from its counterpart than the previous stretch: two
+/// windows. This is a judgement.
 const SHIFTED: usize = 16;
 /// The minimum length of a stretch whose offset differs by more than [`FAR`]. Shorter ones are often new objects that look
 /// like dead ones: without this minimum, the precision of the worst measured pair of snapshots was 99.88 %.
 const ELSEWHERE: usize = 200;
-/// The largest difference of offsets that counts as near, in objects.
+/// The largest difference of offsets that counts as near, in objects. This is a judgement.
 const FAR: usize = 1000;
 
 /// Pairs the objects in stretches, and those between neighbouring stretches. Each side comes with a look for each

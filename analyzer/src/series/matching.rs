@@ -154,7 +154,7 @@ impl Pairs {
     }
 }
 
-/// The number of objects that are hashed at a time.
+/// The number of objects that are hashed at a time, so that threads share them evenly. This is a judgement.
 const STRIDE: usize = 1 << 13;
 
 /// For each object its look: a hash of its type, sizes, site and name, and of those of its targets in order.

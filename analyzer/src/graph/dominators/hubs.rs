@@ -19,10 +19,11 @@ use crate::graph::adjacency::PackedTargets;
 
 /// The mark of a hub is this bit and its index among the hubs. Numbers are lower.
 const MARK: u32 = 1 << 31;
-/// The maximum number of hubs.
+/// The maximum number of hubs. Those with fewer references save little. This is a judgement.
 const MAX_HUBS: usize = 1 << 12;
 
-/// Of this number of objects, the first [`SAMPLE`] are sampled to find hubs.
+/// Of this number of objects, the first [`SAMPLE`] are sampled to find hubs: one in 64, whose references take a sixty-fourth of
+/// the time of all, and of which a hub has many. This is a judgement.
 const STRIDE: usize = 1 << 12;
 const SAMPLE: usize = 1 << 6;
 /// The maximum number of references sampled per object, because one array may hold most references of the heap.
@@ -33,7 +34,7 @@ const ENOUGH: u32 = 1 << 4;
 
 /// Length of a piece in bytes.
 const PIECE: usize = 1 << 10;
-/// Number of sources that are prefetched together.
+/// Number of sources that are prefetched together: they fit into the nearest cache. This is a judgement.
 const BATCH: usize = 64;
 
 /// The hubs of a search and their sources.

@@ -18,7 +18,7 @@ use crate::graph::roots::Roots;
 use crate::progress::check;
 use crate::run::Run;
 
-/// Positions whose targets are prefetched together.
+/// Positions whose targets are prefetched together: they fit into the nearest cache. This is a judgement.
 const CHUNK: usize = 256;
 /// Steps that may be in the queues.
 const STEPS_AHEAD: usize = 2 * Queue::<Step>::LENGTH;

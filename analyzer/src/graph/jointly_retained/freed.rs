@@ -44,7 +44,7 @@ struct Search<'s> {
 #[derive(Default)]
 struct PendingSubtrees(VecDeque<u32>);
 
-/// Prefetch distances in queue entries: for the subtree of an object, and for the objects that it keeps.
+/// Prefetch distances in queue entries: for the subtree of an object, and for the objects that it keeps. These are judgements.
 const FAR: usize = 16;
 const NEAR: usize = 8;
 

@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::heap::Heap;
 use crate::questions::fields::FieldPath;
 
-/// The maximum number of different values of the attribute `entries` in a recording. Further ones are ignored.
+/// The maximum number of different values of the attribute `entries` in a recording. Further ones are ignored,
+/// so that a hostile recording costs little. This is a judgement.
 const MOST_FORMS: usize = 128;
 
 /// The different values of the attribute `entries`, as numbers.

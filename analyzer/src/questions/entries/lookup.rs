@@ -23,7 +23,7 @@ use crate::questions::fields::Held;
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 const MAPS_AT_ONCE: usize = 1 << 14;
 /// The maximum number of maps around a map, such as those that forbid changes. Others are walked without regard to the
-/// maps that they share.
+/// maps that they share. This is a judgement.
 const MOST_WRAPPERS: usize = 8;
 /// The steps of all walks together, for each object of the heap: each object belongs to few maps, unless many share a long
 /// chain. Further maps are unknown.
