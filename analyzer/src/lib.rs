@@ -100,7 +100,8 @@ pub use file::type_identity::TypeIdentity;
 pub use graph::adjacency::Follow;
 pub use graph::distances::Distances;
 pub use graph::dominators::{
-    Below, Canopy, Chain, Dominators, Folded, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, WantedBelow,
+    Below, Canopy, Chain, Dominators, Folded, GroupRetained, Holder, Largest, Rank, Tree, TreePlace, UnderCanopy,
+    WantedBelow,
 };
 pub use graph::exclusion::{Cut, Exclusion};
 pub use graph::incoming::Incoming;

@@ -52,7 +52,7 @@ use crate::progress::{Progress, check};
 use crate::run::Run;
 
 pub use self::below::{Below, Rank, WantedBelow};
-pub use self::canopy::{Canopy, Tree};
+pub use self::canopy::{Canopy, Tree, UnderCanopy};
 pub use self::chain::Chain;
 pub use self::folded::Folded;
 pub use self::groups::GroupRetained;

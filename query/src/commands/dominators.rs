@@ -1,6 +1,6 @@
 //! `dominators`: the dominator tree.
 
-use barrow_analyzer::{Dominators, Folded, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId};
+use barrow_analyzer::{Dominators, Folded, Heap, Holder, SnapshotId, Tree, TreePlace, TypeId, UnderCanopy};
 
 use crate::answer::{Answer, Column, table, units};
 use crate::language::tree_top::TreeTop;
@@ -118,7 +118,7 @@ fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, Que
     }
     let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
     if let Some(canopy) = canopy {
-        let shown = shown(ask, &canopy, canopy.top());
+        let shown = shown(ask, &canopy, canopy.top(), 0);
         if canopy.covers(shown.least) {
             let (source, children) = all_lines(&canopy, canopy.top(), shown);
             let is_exact = heap.largest(&meter)?.is_exact();
@@ -127,7 +127,7 @@ fn upper_part(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, Que
     }
     heap.ask_dominators(&meter, |dominators| {
         let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
-        let mut walk = Walk::new(place, shown(ask, dominators, place));
+        let mut walk = Walk::new(place, shown(ask, dominators, place, 0));
         let next = walk.next(dominators);
         let (children, is_exact) = (walk.children, dominators.is_exact());
         let source = Source::Tree(walk, next);
@@ -140,23 +140,22 @@ fn map(ask: &Ask, heap: &Heap, top: TreeTop) -> Result<Option<Lines>, QueryError
     let (meter, snapshot) = (ask.meter(), heap.snapshot());
     let types = heap.types(&meter)?;
     let canopy = if top == TreeTop::Everything { heap.kept_canopy()? } else { None };
-    if let Some(canopy) = canopy {
-        let folded = Folded::of(&canopy, types);
-        let place = folded.top();
-        let shown = shown(ask, &folded, place);
-        // A chain that begins in the canopy may end outside it.
-        if canopy.covers(shown.least) && !folded.has_chains() {
-            let (source, children) = all_lines(&folded, place, shown);
-            let is_exact = heap.largest(&meter)?.is_exact();
-            return Ok(Some(Lines { snapshot, top, source, range: None, is_exact, children }));
-        }
-    }
     heap.ask_dominators(&meter, |dominators| {
         let Some(place) = top.place(dominators) else { return Ok::<_, QueryError>(None) };
+        let is_exact = dominators.is_exact();
+        if let Some(canopy) = &canopy {
+            let tree = UnderCanopy::of(canopy, dominators);
+            let folded = Folded::of(&tree, types);
+            let place = folded.top();
+            let shown = shown(ask, &folded, place, canopy.floor());
+            if canopy.covers(shown.least) {
+                let (source, children) = all_lines(&folded, place, shown);
+                return Ok(Some(Lines { snapshot, top: top.clone(), source, range: None, is_exact, children }));
+            }
+        }
         let folded = Folded::of(dominators, types);
         let place = folded.place(place);
-        let (source, children) = all_lines(&folded, place, shown(ask, &folded, place));
-        let is_exact = dominators.is_exact();
+        let (source, children) = all_lines(&folded, place, shown(ask, &folded, place, 0));
         Ok(Some(Lines { snapshot, top: top.clone(), source, range: None, is_exact, children }))
     })
 }
@@ -168,12 +167,13 @@ fn all_lines<T: Tree>(tree: &T, top: T::Place, shown: Shown) -> (Source, u64) {
     (Source::Ready(lines.into_iter()), walk.children)
 }
 
-/// The levels and the least size that the flags ask for.
-fn shown<T: Tree>(ask: &Ask, tree: &T, top: T::Place) -> Shown {
+/// The levels and the least size that the flags ask for. Only places of more than `floor` bytes are looked for; if these
+/// are too few, the least size is not above it.
+fn shown<T: Tree>(ask: &Ask, tree: &T, top: T::Place, floor: u64) -> Shown {
     let flags = &ask.arguments.flags;
     let whole = tree.retained(top).1;
     let (levels, least) = match flags.cells {
-        Some(cells) => (u32::MAX, tree_cells::least_of(tree, top, cells as usize)),
+        Some(cells) => (u32::MAX, tree_cells::least_of(tree, top, cells as usize, floor)),
         None => (DEPTH, flags.min.map_or(whole / 100, |_| flags.least(whole))),
     };
     Shown { levels: flags.depth.unwrap_or(levels), least, skip: 0, after: None }

@@ -6,15 +6,16 @@ use std::collections::BinaryHeap;
 use barrow_analyzer::{Tree, WantedBelow};
 
 /// The fewest bytes that make the places below `top`, with it, at most `cells`. No child retains more than its parent, so
-/// these places are a tree.
+/// these places are a tree. Only places of more than `floor` bytes are looked at; the answer is `floor` or less if these are
+/// not more than the cells.
 ///
 /// Time: linear in the children of these places, and n log n in their number n.
-pub(crate) fn least_of<T: Tree>(tree: &T, top: T::Place, cells: usize) -> u64 {
+pub(crate) fn least_of<T: Tree>(tree: &T, top: T::Place, cells: usize, floor: u64) -> u64 {
     // The largest places seen so far, one more than there are cells.
     let mut largest = BinaryHeap::from([Reverse(tree.retained(top).1)]);
     let mut open = Opens(BinaryHeap::from([Open { bytes: tree.retained(top).1, number: 0 }]), vec![top]);
     while let Some((bytes, place)) = open.next() {
-        let floor = floor(&largest, cells);
+        let floor = first_beyond(&largest, cells).max(floor);
         if bytes <= floor {
             break;
         }
@@ -28,11 +29,11 @@ pub(crate) fn least_of<T: Tree>(tree: &T, top: T::Place, cells: usize) -> u64 {
             open.add(bytes, child);
         }
     }
-    floor(&largest, cells).saturating_add(u64::from(largest.len() > cells))
+    first_beyond(&largest, cells).saturating_add(u64::from(largest.len() > cells))
 }
 
 /// The bytes that the first place beyond the cells retains; 0 if there is none.
-fn floor(largest: &BinaryHeap<Reverse<u64>>, cells: usize) -> u64 {
+fn first_beyond(largest: &BinaryHeap<Reverse<u64>>, cells: usize) -> u64 {
     largest.peek().filter(|_| largest.len() > cells).map_or(0, |&Reverse(bytes)| bytes)
 }
 

@@ -25,6 +25,12 @@ pub struct WantedBelow {
 impl WantedBelow {
     /// No children, only their totals.
     pub const NOTHING: WantedBelow = WantedBelow { least: u64::MAX, skip: 0, most: 0, after: None };
+
+    /// The child that retains at least half of a place with so many bytes.
+    #[must_use]
+    pub fn half_of(bytes: u64) -> Self {
+        WantedBelow { least: bytes.div_ceil(2).max(1), skip: 0, most: 1, after: None }
+    }
 }
 
 /// Children of a place.
@@ -40,6 +46,14 @@ pub struct Below<P> {
     pub all: (u64, u64),
     /// The same for those that retain at least the wanted bytes.
     pub large: (u64, u64),
+}
+
+impl<P> Below<P> {
+    /// The same children as other places.
+    pub(super) fn map<Q>(self, place: impl Fn(P) -> Q) -> Below<Q> {
+        let Below { places, last, before, all, large } = self;
+        Below { places: places.into_iter().map(place).collect(), last, before, all, large }
+    }
 }
 
 impl<P: Copy> Below<P> {

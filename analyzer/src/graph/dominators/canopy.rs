@@ -10,6 +10,7 @@ use barrow_format::{ObjectId, StringId};
 
 use super::below::{Below, WantedBelow};
 use super::chain::Chain;
+use super::folded::LEAST_OBJECTS;
 use super::{Dominators, Holder, Largest, TreePlace};
 
 /// A dominator tree that can be walked from the top down.
@@ -29,6 +30,11 @@ pub trait Tree {
     /// The children of a place that `wanted` selects, in descending order of retained bytes, and the totals of all
     /// children.
     fn below(&self, place: Self::Place, wanted: &WantedBelow) -> Below<Self::Place>;
+
+    /// Returns whether a chain can begin at a place.
+    fn may_begin_chain(&self, _place: Self::Place) -> bool {
+        true
+    }
 
     /// The chain that a place is; `None` if it is a single object or a group.
     fn chain(&self, _place: Self::Place) -> Option<Chain> {
@@ -76,6 +82,8 @@ struct CanopyPlace {
     retained: (u64, u64),
     /// The number of all children, and the bytes they retain.
     all_below: (u64, u64),
+    /// So many objects as a chain has at least retain half of the one before.
+    is_deep: bool,
 }
 
 impl Canopy {
@@ -86,13 +94,34 @@ impl Canopy {
         let mut tree: Vec<TreePlace> = objects.chain(groups).collect();
         tree.sort_unstable();
         let mut kept = vec![dominators.top()];
-        let mut places = vec![CanopyPlace::of(dominators, dominators.top(), 0)];
+        let (top, heavy) = CanopyPlace::of(dominators, dominators.top(), 0);
+        let (mut places, mut heavy) = (vec![top], vec![heavy]);
         for place in tree {
             // The parent may be missing only if it retains as little as the smallest of these places.
             if let Ok(above) = kept.binary_search(&TreePlace(dominators.columns.idom.at(place.0 as usize))) {
+                let (in_canopy, child) = CanopyPlace::of(dominators, place, above as u32);
                 kept.push(place);
-                places.push(CanopyPlace::of(dominators, place, above as u32));
+                places.push(in_canopy);
+                heavy.push(child);
             }
+        }
+        // The number of objects from each place down that retain half of the one before, as far as it matters.
+        let mut depths = vec![1; places.len()];
+        for number in (0..places.len()).rev() {
+            let mut next = heavy[number];
+            while let Some(child) = next.filter(|_| depths[number] < LEAST_OBJECTS) {
+                match kept.binary_search(&child) {
+                    Ok(known) => {
+                        depths[number] += depths[known];
+                        break;
+                    }
+                    Err(_) => {
+                        depths[number] += 1;
+                        next = dominators.below(child, &WantedBelow::half_of(dominators.bytes_at(child))).places.pop();
+                    }
+                }
+            }
+            places[number].is_deep = depths[number] >= LEAST_OBJECTS;
         }
         let floor = largest.objects().last().map(|&(_, bytes)| bytes).filter(|_| largest.has_more());
         Self::with(places, floor)
@@ -106,6 +135,12 @@ impl Canopy {
         Canopy { places, below, floor }
     }
 
+    /// All places that retain more than this number of bytes are in it.
+    #[must_use]
+    pub fn floor(&self) -> u64 {
+        self.floor.unwrap_or(0)
+    }
+
     /// Returns whether the canopy contains all places that retain at least `least` bytes.
     #[must_use]
     pub fn covers(&self, least: u64) -> bool {
@@ -115,14 +150,14 @@ impl Canopy {
     /// The column that an index file keeps.
     pub(crate) fn to_column(&self) -> Vec<u64> {
         let mut column = vec![self.floor.is_some().into(), self.floor.unwrap_or_default()];
-        for &CanopyPlace { holder, above, retained, all_below } in &self.places {
+        for &CanopyPlace { holder, above, retained, all_below, is_deep } in &self.places {
             let (kind, number) = match holder {
                 Holder::Everything => (0, 0),
                 Holder::Roots(name) => (1, name.0),
                 Holder::Object(object) => (2, object.0),
             };
             let holder = kind << 32 | u64::from(number);
-            column.extend([holder, above.into(), retained.0, retained.1, all_below.0, all_below.1]);
+            column.extend([holder, above.into(), retained.0, retained.1, all_below.0, all_below.1, is_deep.into()]);
         }
         column
     }
@@ -130,7 +165,7 @@ impl Canopy {
     /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64, groups: &[StringId]) -> Option<Self> {
         let (&[has_floor, floor], rest) = column.split_first_chunk::<2>()?;
-        let (rows, []) = rest.as_chunks::<6>() else { return None };
+        let (rows, []) = rest.as_chunks::<7>() else { return None };
         let places = rows.iter().enumerate().map(|(number, row)| {
             let id = row[0] as u32;
             let holder = match row[0] >> 32 {
@@ -140,7 +175,8 @@ impl Canopy {
                 _ => return None,
             };
             let above = u32::try_from(row[1]).ok().filter(|&above| (above as usize) < number.max(1))?;
-            Some(CanopyPlace { holder, above, retained: (row[2], row[3]), all_below: (row[4], row[5]) })
+            let (retained, all_below) = ((row[2], row[3]), (row[4], row[5]));
+            Some(CanopyPlace { holder, above, retained, all_below, is_deep: row[6] != 0 })
         });
         let places = places.collect::<Option<Vec<_>>>()?;
         (!places.is_empty()).then(|| Self::with(places, Some(floor).filter(|_| has_floor != 0)))
@@ -148,9 +184,12 @@ impl Canopy {
 }
 
 impl CanopyPlace {
-    fn of(dominators: &Dominators, place: TreePlace, above: u32) -> Self {
-        let all_below = dominators.below(place, &WantedBelow::NOTHING).all;
-        CanopyPlace { holder: dominators.at(place), above, retained: dominators.retained(place), all_below }
+    /// A place, and its child that retains at least half of it.
+    fn of(dominators: &Dominators, place: TreePlace, above: u32) -> (Self, Option<TreePlace>) {
+        let retained = dominators.retained(place);
+        let mut below = dominators.below(place, &WantedBelow::half_of(retained.1));
+        let holder = dominators.at(place);
+        (CanopyPlace { holder, above, retained, all_below: below.all, is_deep: false }, below.places.pop())
     }
 }
 
@@ -176,6 +215,80 @@ impl Tree for Canopy {
     }
 }
 
+/// The whole tree, of which a canopy answers what it knows. So a walk through large places reads few columns of the rest.
+pub struct UnderCanopy<'t> {
+    canopy: &'t Canopy,
+    dominators: &'t Dominators,
+}
+
+/// A place in it.
+#[derive(Debug, Clone, Copy)]
+pub enum CoveredPlace {
+    /// One of the canopy.
+    Canopy(u32),
+    /// Any other, and one that was found below a place that the canopy does not cover.
+    Below(TreePlace),
+}
+
+impl<'t> UnderCanopy<'t> {
+    /// The tree under a canopy, which must be its own.
+    #[must_use]
+    pub fn of(canopy: &'t Canopy, dominators: &'t Dominators) -> Self {
+        UnderCanopy { canopy, dominators }
+    }
+
+    fn tree_place(&self, place: CoveredPlace) -> TreePlace {
+        let number = match place {
+            CoveredPlace::Below(place) => return place,
+            CoveredPlace::Canopy(number) => number,
+        };
+        let place = match self.canopy.holder(number) {
+            Holder::Everything => None,
+            Holder::Roots(name) => self.dominators.group(name),
+            Holder::Object(object) => self.dominators.place(object),
+        };
+        place.unwrap_or_else(|| self.dominators.top())
+    }
+}
+
+impl Tree for UnderCanopy<'_> {
+    type Place = CoveredPlace;
+
+    fn top(&self) -> CoveredPlace {
+        CoveredPlace::Canopy(self.canopy.top())
+    }
+
+    fn holder(&self, place: CoveredPlace) -> Holder {
+        match place {
+            CoveredPlace::Canopy(number) => self.canopy.holder(number),
+            CoveredPlace::Below(place) => self.dominators.at(place),
+        }
+    }
+
+    fn retained(&self, place: CoveredPlace) -> (u64, u64) {
+        match place {
+            CoveredPlace::Canopy(number) => self.canopy.retained(number),
+            CoveredPlace::Below(place) => self.dominators.retained(place),
+        }
+    }
+
+    fn may_begin_chain(&self, place: CoveredPlace) -> bool {
+        match place {
+            CoveredPlace::Canopy(number) => self.canopy.places[number as usize].is_deep,
+            CoveredPlace::Below(_) => true,
+        }
+    }
+
+    fn below(&self, place: CoveredPlace, wanted: &WantedBelow) -> Below<CoveredPlace> {
+        match place {
+            CoveredPlace::Canopy(number) if self.canopy.covers(wanted.least) => {
+                self.canopy.below(number, wanted).map(CoveredPlace::Canopy)
+            }
+            _ => self.dominators.below(self.tree_place(place), wanted).map(CoveredPlace::Below),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -183,6 +296,7 @@ mod tests {
     use barrow_format::SnapshotId;
     use barrow_testdata::{Graph, Random};
 
+    use super::super::Folded;
     use super::*;
     use crate::{Heap, IndexPlace, Memory, Recording, Silent};
 
@@ -191,7 +305,8 @@ mod tests {
         let (mut lines, mut open) = (Vec::new(), vec![tree.top()]);
         while let Some(place) = open.pop() {
             let below = tree.below(place, &WantedBelow { least, skip: 0, most: usize::MAX, after: None });
-            lines.push(format!("{:?} {:?} {:?}", tree.holder(place), tree.retained(place), below.all));
+            let (holder, retained, chain) = (tree.holder(place), tree.retained(place), tree.chain(place));
+            lines.push(format!("{holder:?} {retained:?} {chain:?} {:?} {:?}", below.all, below.large));
             open.extend(below.places);
         }
         lines.sort_unstable();
@@ -212,9 +327,17 @@ mod tests {
                 let canopy = Canopy::of(dominators, &Largest::with_room(dominators, most));
                 let kept = Canopy::from_column(&canopy.to_column(), heap.object_count(), &groups);
                 assert_eq!(kept.as_ref(), Some(&canopy));
-                for least in (0..100).filter(|&least| canopy.covers(least)) {
-                    covered += 1;
-                    assert_eq!(shown(&canopy, least), shown(dominators, least), "{most} places, {least} bytes");
+                let whole = UnderCanopy::of(&canopy, dominators);
+                let types = heap.types(&Silent).expect("types");
+                let (folded, folded_whole) = (Folded::of(dominators, types), Folded::of(&whole, types));
+                for least in 0..100 {
+                    let expected = shown(dominators, least);
+                    assert_eq!(shown(&whole, least), expected, "{most} places, {least} bytes");
+                    assert_eq!(shown(&folded_whole, least), shown(&folded, least), "{most} places, {least} bytes");
+                    if canopy.covers(least) {
+                        covered += 1;
+                        assert_eq!(shown(&canopy, least), expected, "{most} places, {least} bytes");
+                    }
                 }
             }
         }

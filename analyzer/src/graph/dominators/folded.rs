@@ -19,7 +19,7 @@ use super::chain::{Chain, MOST_TYPES};
 
 /// The fewest objects of a chain: shorter ones are shown one by one, as a folded row explains more than it saves. This
 /// is a judgement.
-const LEAST_OBJECTS: usize = 8;
+pub(super) const LEAST_OBJECTS: usize = 8;
 
 /// A dominator tree in which each chain is one place.
 pub struct Folded<'t, T: Tree> {
@@ -46,16 +46,12 @@ impl<'t, T: Tree> Folded<'t, T> {
     ///
     /// Time: linear in the objects of the chain and in their children.
     pub fn place(&self, head: T::Place) -> FoldedPlace<T::Place> {
-        let chain = self.chain_from(head).map(|chain| {
+        let begins = Some(head).filter(|&head| self.tree.may_begin_chain(head));
+        let chain = begins.and_then(|head| self.chain_from(head)).map(|chain| {
             self.chains.borrow_mut().push(chain);
             self.chains.borrow().len() - 1
         });
         FoldedPlace { head, chain }
-    }
-
-    /// Returns whether a chain was met.
-    pub fn has_chains(&self) -> bool {
-        !self.chains.borrow().is_empty()
     }
 
     fn type_of(&self, place: T::Place) -> Option<TypeId> {
@@ -65,9 +61,7 @@ impl<'t, T: Tree> Folded<'t, T> {
 
     /// The child that retains at least half of a place, and the bytes of all children.
     fn heavy_child(&self, place: T::Place) -> (Option<T::Place>, u64) {
-        let bytes = self.tree.retained(place).1;
-        let wanted = WantedBelow { least: bytes.div_ceil(2).max(1), skip: 0, most: 1, after: None };
-        let below = self.tree.below(place, &wanted);
+        let below = self.tree.below(place, &WantedBelow::half_of(self.tree.retained(place).1));
         (below.places.first().copied(), below.all.1)
     }
 
@@ -141,11 +135,11 @@ impl<T: Tree> Tree for Folded<'_, T> {
     }
 
     fn below(&self, place: Self::Place, wanted: &WantedBelow) -> Below<Self::Place> {
-        let Below { places, last, before, all, large } = match place.chain {
+        let below = match place.chain {
             None => self.tree.below(place.head, wanted),
             Some(chain) => self.below_chain(&self.chains.borrow()[chain].0, wanted),
         };
-        Below { places: places.into_iter().map(|place| self.place(place)).collect(), last, before, all, large }
+        below.map(|place| self.place(place))
     }
 
     fn chain(&self, place: Self::Place) -> Option<Chain> {

@@ -4,8 +4,19 @@ use barrow_format::ObjectId;
 
 use super::Dominators;
 
-/// Number of objects that are kept: further pages of a ranking are seldom asked for. This is a judgement.
-const KEPT: usize = 10_000;
+/// Number of objects that are kept at least: further pages of a ranking are seldom asked for. This is a judgement.
+const LEAST_KEPT: u64 = 10_000;
+/// Number that is kept at most. The 5,000 cells of a map of javac's heap, with its lists as one cell each, are among 16,000
+/// objects.
+const MOST_KEPT: u64 = 1 << 15;
+/// Between these, one object of so many is kept: their columns take 0.15 bytes for each object of the heap.
+const ONE_OF: u64 = 512;
+
+/// Number of objects that are kept of a heap.
+fn kept(objects: u64) -> usize {
+    // At most 32,768.
+    (objects / ONE_OF).clamp(LEAST_KEPT, MOST_KEPT) as usize
+}
 
 /// The objects with the largest retained sizes, and the total that they are part of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +29,7 @@ pub struct Largest {
 
 impl Largest {
     pub(crate) fn of(dominators: &Dominators) -> Self {
-        Self::with_room(dominators, KEPT)
+        Self::with_room(dominators, kept(dominators.object_count()))
     }
 
     /// The `most` largest objects.
@@ -41,12 +52,13 @@ impl Largest {
     /// From a column of an index file, if its values are possible.
     pub(crate) fn from_column(column: &[u64], objects: u64) -> Option<Self> {
         let (&[reachable_bytes, is_exact], rest) = column.split_first_chunk::<2>()?;
-        let objects = rest.as_chunks::<2>().0.iter().map(|&[id, bytes]| {
+        let (rows, room) = (rest.as_chunks::<2>().0, kept(objects));
+        let objects = rows.iter().map(|&[id, bytes]| {
             let id = u32::try_from(id).ok().filter(|&id| u64::from(id) < objects)?;
             Some((ObjectId(id), bytes))
         });
         let objects = objects.collect::<Option<Vec<_>>>()?;
-        let has_more = objects.len() >= KEPT;
+        let has_more = rows.len() >= room;
         Some(Largest { objects, has_more, reachable_bytes, is_exact: is_exact == 1 })
     }
 
