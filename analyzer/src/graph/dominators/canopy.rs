@@ -9,8 +9,7 @@
 use barrow_format::{ObjectId, StringId};
 
 use super::below::{Below, WantedBelow};
-use super::chain::Chain;
-use super::folded::LEAST_OBJECTS;
+use super::chain::{Chain, LEAST_OBJECTS};
 use super::{Dominators, Holder, Largest, TreePlace};
 
 /// A dominator tree that can be walked from the top down.
@@ -296,9 +295,8 @@ mod tests {
     use barrow_format::SnapshotId;
     use barrow_testdata::{Graph, Random};
 
-    use super::super::Folded;
     use super::*;
-    use crate::{Heap, IndexPlace, Memory, Recording, Silent};
+    use crate::{Folded, Heap, IndexPlace, Memory, Recording, Silent};
 
     /// Everything that a tree shows, sorted.
     fn shown<T: Tree>(tree: &T, least: u64) -> Vec<String> {

@@ -5,6 +5,9 @@ use barrow_format::TypeId;
 /// The maximum number of types that repeat: nodes of lists and maps have one or two, with a holder in between. This is
 /// a judgement.
 pub(super) const MOST_TYPES: usize = 3;
+/// The fewest objects of a chain: shorter ones are shown one by one, as a folded row explains more than it saves. This
+/// is a judgement.
+pub(super) const LEAST_OBJECTS: usize = 8;
 
 /// A chain of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

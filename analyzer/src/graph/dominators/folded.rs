@@ -15,11 +15,7 @@ use barrow_format::{ObjectId, TypeId};
 use super::Holder;
 use super::below::{Below, WantedBelow};
 use super::canopy::Tree;
-use super::chain::{Chain, MOST_TYPES};
-
-/// The fewest objects of a chain: shorter ones are shown one by one, as a folded row explains more than it saves. This
-/// is a judgement.
-pub(super) const LEAST_OBJECTS: usize = 8;
+use super::chain::{Chain, LEAST_OBJECTS, MOST_TYPES};
 
 /// A dominator tree in which each chain is one place.
 pub struct Folded<'t, T: Tree> {
@@ -98,14 +94,15 @@ impl<'t, T: Tree> Folded<'t, T> {
         // The next member is among them.
         let most = wanted.skip.saturating_add(wanted.most).saturating_add(1);
         let of_member = WantedBelow { skip: 0, most, ..*wanted };
-        let (mut all, mut large, mut found) = ((0, 0u64), (0, 0u64), Vec::new());
+        let (mut all, mut large, mut found) = ((0u64, 0u64), (0, 0u64), Vec::new());
         for (at, &member) in members.iter().enumerate() {
             let below = self.tree.below(member, &of_member);
             let next = members.get(at + 1).map(|&next| (self.tree.holder(next), self.tree.retained(next).1));
             let bytes = next.map_or(0, |(_, bytes)| bytes);
             let is_large = next.is_some() && bytes >= wanted.least;
-            all =
-                (all.0 + below.all.0 - u64::from(next.is_some()), all.1.wrapping_add(below.all.1).wrapping_sub(bytes));
+            // Numbers of a wrong index file may not fit each other.
+            let others: u64 = below.all.0.wrapping_sub(next.is_some().into());
+            all = (all.0.wrapping_add(others), all.1.wrapping_add(below.all.1).wrapping_sub(bytes));
             let large_bytes = if is_large { bytes } else { 0 };
             large = (
                 large.0 + below.large.0 - u64::from(is_large),
