@@ -73,6 +73,7 @@ export class Section {
     const controller = new AbortController();
     this.controller = controller;
     this.begin();
+    let isAnswered = false;
     try {
       const answer = await this.ctx.ask(line, {
         ...options,
@@ -81,10 +82,12 @@ export class Section {
       });
       if (this.controller !== controller) return null;
       this.end();
+      isAnswered = true;
       this.show(answer, drawing);
       return answer;
     } catch (error) {
-      if (this.controller !== controller) return null;
+      // An error while drawing is told, too.
+      if (!isAnswered && this.controller !== controller) return null;
       this.end();
       this.fail(error, () => this.ask(line, options, drawing));
       return null;

@@ -150,3 +150,15 @@ test('menus and banners', async () => {
   }
   await leave(page);
 });
+
+test('an answer that cannot be drawn is an error that is told', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ q: 'find 5 size > 1K' }) });
+  await settled(page, 'answer');
+  // A row without the cell of its column.
+  const columns = [{ key: 'type', heading: 'type', unit: 'text', audience: 'everyone', is_secondary: false, role: 'value' }];
+  const answer = { facts: [], tables: [{ key: 'rows', audience: 'everyone', columns, rows: [[]] }], curves: [], notes: [], from: 0, rows_total: 1, revision: '0' };
+  await page.route('**/api/ask?*top*', (route) => route.fulfill({ contentType: 'application/x-ndjson', body: `${JSON.stringify({ answer })}\n` }));
+  await page.evaluate((hash) => { location.hash = hash; }, fragment({ q: 'find 3 type ~ "*top*"' }));
+  await some(page, 'answer', 'error');
+  await leave(page);
+});
