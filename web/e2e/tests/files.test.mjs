@@ -204,6 +204,31 @@ test('a dump that the command line names is imported at once', async (one) => {
   await leave(page);
 });
 
+test('heaps of a folder are compared by a choice', async (one) => {
+  const folder = scratch(one);
+  copyFileSync(LEAK, join(folder, 'before.barrow'));
+  copyFileSync(ONE, join(folder, 'with blank.barrow'));
+  const server = await served([folder], one);
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'before.barrow', q: 'histogram by type' }) });
+  await settled(page, 'types');
+  await page.getByLabel('compare with').selectOption({ label: 'with blank.barrow' });
+  await settled(page, 'types');
+  await quiet(page);
+  const last = barrow([LEAK, '-e', 'snapshots', '--format', 'json']).out.match(/"snapshot":(\d+)/g)?.length ?? 0;
+  assert.equal(await lineOf(page), `diff "with blank.barrow" ${last - 1}`);
+  assert.equal(await page.getByLabel('compare with').inputValue(), '"with blank.barrow"');
+  // Its objects are those that the other file has.
+  const { objects } = answered(ONE, 'count all');
+  await page.locator('.view tr', { hasText: 'with blank.barrow' }).filter({ hasText: objects.toLocaleString('en-US') }).first().waitFor();
+  await page.getByRole('group', { name: 'order' }).getByRole('link', { name: 'count' }).click();
+  await settled(page, 'types');
+  assert.equal(await lineOf(page), `diff "with blank.barrow" ${last - 1} by count`);
+  await page.getByLabel('compare with').selectOption('');
+  await settled(page, 'types');
+  assert.equal(await lineOf(page), 'histogram by type');
+  await leave(page);
+});
+
 test('a growing file is followed', async (one) => {
   const file = join(scratch(one), 'live.barrow');
   const program = growing(file);

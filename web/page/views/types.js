@@ -222,11 +222,14 @@ class TypesView {
     const orders = /\bby\s+(path|object)\b/.test(state.q) ? [] : attributesOf('totals').map(({ words: [order] }) => h('a', {
       class: 'button', href: ctx.href({ q: orderedLine(asked, order) }), 'aria-current': order === asked.order ? 'true' : null,
     }, order));
-    const other = h('select', { 'aria-label': 'compare with snapshot', onchange: () => ctx.go({ q: other.value === '' ? 'histogram by type' : `diff ${other.value} ${ctx.snapshot}` }) },
-      h('option', { value: '' }, 'nothing'), Array.from({ length: snapshots }, (_, at) => h('option', { value: at }, `snapshot ${at}`)));
-    other.value = asked.before === 'last' ? String(snapshots - 1) : asked.before ?? '';
+    // Other heaps that are served; a dump is imported for it.
+    const files = ctx.files.filter((one) => one.id !== ctx.file.id && (one.snapshots || one.state === 'dump')).map(({ name }) => ({ name, word: /^[\w./-]+$/.test(name) ? name : literal(name) }));
+    const other = h('select', { 'aria-label': 'compare with', onchange: () => ctx.go({ q: other.value === '' ? 'histogram by type' : `diff ${other.value} ${ctx.snapshot}` }) },
+      h('option', { value: '' }, 'nothing'), Array.from({ length: snapshots }, (_, at) => h('option', { value: at }, `snapshot ${at}`)),
+      files.map(({ name, word }) => h('option', { value: word }, visible(name))));
+    other.value = asked.before === 'last' ? String(snapshots - 1) : asked.before ?? files.find(({ word }) => asked.verb === 'diff' && `${asked.rest} `.startsWith(`${word} `))?.word ?? '';
     fill(this.tools, orders.length === 0 ? null : h('span', { class: 'group', role: 'group', 'aria-label': 'order' }, 'by ', orders),
-      snapshots > 1 ? h('label', { class: 'group' }, 'compare with ', other) : h('span', { class: 'muted' }, 'one snapshot: nothing to compare with'),
+      snapshots > 1 || files.length > 0 ? h('label', { class: 'group' }, 'compare with ', other) : h('span', { class: 'muted' }, 'one snapshot: nothing to compare with'),
       snapshots > 1 && state.a !== null ? h('a', { class: 'button', href: ctx.href({ q: `diff ${state.a} ${state.b}` }) }, `brush ${state.a}..${state.b}`) : null);
   }
 }
