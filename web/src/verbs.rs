@@ -41,8 +41,8 @@ pub(crate) fn is_for_line(command: &Command) -> bool {
     is_for_page(command) || ["without", "let", "snapshot"].contains(&command.name)
 }
 
-/// Returns whether a command only reads the open recording. Those that can also read other files are asked without
-/// them.
+/// Returns whether a command only reads the open recording. Those that can also read other files are asked about
+/// served ones.
 fn is_for_page(command: &Command) -> bool {
     let touches = command.touches.except(Touches::READS_FILES);
     is_about_recordings(command) && touches.except(ALLOWED) == Touches::NOTHING

@@ -57,7 +57,7 @@ impl KnownFillings {
 }
 
 impl Heap {
-    /// The fill of all objects, if the index file has it.
+    /// The fill of all objects, if the index file has it. An exclusion changes nothing in it: fields are read as they are.
     pub(crate) fn kept_fillings(&self) -> Option<KnownFillings> {
         let index = self.answers.as_ref()?;
         let column = |column| index.column::<u32>(self.snapshot, column, |_, _| true);

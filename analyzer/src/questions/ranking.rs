@@ -5,7 +5,6 @@
 //! ```
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use barrow_format::ObjectId;
 use barrow_format::block::ColumnSelection;
@@ -128,9 +127,13 @@ impl Heap {
         asked.keep_first(&mut first);
         let mut first = asked.sorted(first);
         // Those without a value follow, if all others were not enough.
-        let known: HashSet<ObjectId> = first.iter().copied().filter(|_| first.len() < asked.count).collect();
-        let others = asked.set.iter().filter(|object| !known.contains(object));
-        first.extend(others.take(asked.count - first.len().min(asked.count)));
+        let missing = asked.count - first.len();
+        if missing > 0 {
+            let (mut others, mut known) = (asked.set.clone(), ObjectSet::new(self.snapshot(), self.object_count()));
+            first.iter().for_each(|&object| _ = known.insert(object));
+            others.difference_with(&known);
+            first.extend(others.iter().take(missing));
+        }
         Ok(first)
     }
 

@@ -81,7 +81,8 @@ struct CanopyPlace {
     retained: (u64, u64),
     /// The number of all children, and the bytes they retain.
     all_below: (u64, u64),
-    /// So many objects as a chain has at least retain half of the one before.
+    /// A chain may begin here: at least as many objects as a chain has follow each other, and each retains at least half of the
+    /// one before.
     is_deep: bool,
 }
 
@@ -104,7 +105,8 @@ impl Canopy {
                 heavy.push(child);
             }
         }
-        // The number of objects from each place down that retain half of the one before, as far as it matters.
+        // The number of objects from each place down of which each retains at least half of the one before. Numbers beyond the
+        // least length of a chain are not counted further.
         let mut depths = vec![1; places.len()];
         for number in (0..places.len()).rev() {
             let mut next = heavy[number];

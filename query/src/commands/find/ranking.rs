@@ -46,7 +46,7 @@ impl Ranking {
     /// Those of the analyzer.
     pub(crate) fn up_to(&mut self, page: &ListPage, heap: &Heap, ask: &Ask) -> Result<&[ObjectId], QueryError> {
         if page.rows.end > self.first.len() {
-            // Who turns pages one by one does not search the heap for each of them.
+            // All pages in turn come from one search, and each later page from a search of twice as many rows.
             let is_each = page.is_whole && !page.has_skipped;
             let rows = if is_each { self.total() } else { page.rows.end.max(2 * self.first.len()) };
             ask.context.require_rows_of(rows.min(self.total()), RANK_BYTES)?;
