@@ -34,6 +34,8 @@ import { curveNode } from './picture.js';
 
 /** The snapshot in which a path is looked at, if it is not the selected one. @typedef {{s?: number}} Where */
 
+/** Rows of one window; a table that has more is shown in windows. */
+export const WINDOW = 1000;
 /** Rows that are drawn at once; further ones on demand. */
 const PAGE = 200;
 

@@ -4,13 +4,10 @@
 // Types that go down in turn, many times, are one cell.
 
 import { foldsOf, grouped } from './value_text.js';
-import { isNamed } from './links.js';
 import { literal } from './state.js';
 import { chainTitle, kindOf, nodesOf, titleOf } from './tree_nodes.js';
 
 /** @typedef {import('./ask.js').Answer} Answer */
-/** @typedef {import('./ask.js').Table} Table */
-/** @typedef {import('./ask.js').Value} Value */
 /**
  * @typedef {object} FlameCell
  * @property {string} title
@@ -132,7 +129,7 @@ export function folded(rows) {
 }
 
 /** The rows below each row, and the steps that are one, by the first of them. @param {Row[]} rows depth first */
-function chainsOf(rows) {
+export function chainsOf(rows) {
   /** @type {number[][]} */
   const below = rows.map(() => []);
   /** @type {number[]} */
@@ -201,46 +198,6 @@ function withChains(rows, below, chains) {
       { at: child, depth: depth + 1, between: steps.slice(1, number + 1).map((one) => placeOf(rows[one])) })));
     open.push(...children.sort((child, other) => rows[child.at].size - rows[other.at].size));
   }
-  return all;
-}
-
-/** A row of merged paths that stands for several: its steps of a round with their names, and the rounds. @typedef {{row: Value[], at: number, depth: number, round: {row: Value[], name: string}[], rounds: number}} PathRow */
-
-/**
- * The rows of merged paths: those that go down in turn are one, and what hangs off them is merged below it.
- * @param {Table} table @param {Set<number>} opened the first rows of chains that are shown whole @returns {PathRow[]}
- */
-export function foldedPaths(table, opened) {
-  const place = (/** @type {string} */ key) => table.columns.findIndex((column) => column.key === key);
-  const [through, depth, title, type, kind] = ['through', 'depth', 'title', 'type', 'kind'].map(place);
-  // Objects have names where they are alone; classes always have them.
-  const names = table.rows.map((row) => row[isNamed(row[title].value, row[type].value, row[kind].value) ? title : type].value);
-  const { below, chains } = chainsOf(table.rows.map((row, at) => ({ title: names[at], size: row[through].value, depth: row[depth].value })));
-  /** @type {PathRow[]} */
-  const all = [];
-  const put = (/** @type {number[]} */ same, /** @type {number} */ level) => {
-    const [at] = same;
-    const turn = same.length > 1 || opened.has(at) ? undefined : chains.get(at);
-    const steps = turn?.steps ?? same;
-    const row = table.columns.map(({ key }, cell) => {
-      const summed = key === 'objects' || key === 'members' ? steps : key === 'through' ? same : [at];
-      return summed.length > 1 ? { kind: 'number', value: summed.reduce((sum, one) => sum + table.rows[one][cell].value, 0) } : table.rows[at][cell];
-    });
-    all.push({ row, at, depth: level, round: steps.slice(0, turn?.period ?? 1).map((one) => ({ row: table.rows[one], name: steps.length > 1 ? names[one] : row[title].value })), rounds: turn?.rounds ?? 1 });
-    const inside = new Set(steps);
-    const children = steps.flatMap((step) => below[step].filter((child) => !inside.has(child)));
-    /** @type {Map<string, number[]>} */
-    const merged = new Map();
-    for (const child of children) {
-      const key = steps.length > 1 ? names[child] : String(child);
-      merged.set(key, [...(merged.get(key) ?? []), child]);
-    }
-    const sum = (/** @type {number[]} */ some) => some.reduce((sum, one) => sum + table.rows[one][through].value, 0);
-    for (const some of [...merged.values()].sort((one, other) => sum(other) - sum(one))) put(some, level + 1);
-  };
-  // A window of rows may begin below what it does not have.
-  const isBelow = new Set(below.flat());
-  table.rows.forEach((row, at) => { if (!isBelow.has(at)) put([at], row[depth].value); });
   return all;
 }
 

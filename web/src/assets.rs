@@ -56,6 +56,7 @@ assets! {
     "main.js",
     "map_words.js",
     "overview.js",
+    "path_answers.js",
     "picture.js",
     "rows_table.js",
     "section.js",

@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { answered, serve } from '../harness/binary.mjs';
 import { accessible, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { DEEP, INVOICES, JVM, LEAK } from '../harness/fixtures.mjs';
+import { heapSnapshot } from '../harness/v8.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -35,7 +36,7 @@ after(async () => {
 /** A dump of V8: a chain of the types A, B and C in turn, each A with a text, and a table of thin objects. */
 function turnDump() {
   const strings = ['', 'A', 'B', 'C', 'Table', 'Thin', 'a text', 'next', 'text', 'chain', 'table'];
-  /** @type {{type: number, name: number, size: number, to: number[][]}[]} */
+  /** @type {import('../harness/v8.mjs').Node[]} */
   const all = [];
   const add = (/** @type {number} */ type, /** @type {number} */ name, /** @type {number} */ size) => all.push({ type, name, size, to: [] }) - 1;
   const [root, table] = [add(9, 0, 0), add(3, 4, 16)];
@@ -48,18 +49,7 @@ function turnDump() {
   }
   all[root].to.push([2, 10, table]);
   for (let at = 0; at < THIN; at += 1) all[table].to.push([1, at, add(3, 5, 200)]);
-  const nodes = all.flatMap(({ type, name, size, to }, at) => [type, name, 2 * at + 1, size, to.length, 0, 0]);
-  const edges = all.flatMap(({ to }) => to.flatMap(([type, name, node]) => [type, name, 7 * node]));
-  const kinds = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic'];
-  const meta = {
-    node_fields: ['type', 'name', 'id', 'self_size', 'edge_count', 'trace_node_id', 'detachedness'],
-    node_types: [kinds, 'string', 'number', 'number', 'number', 'number', 'number'],
-    edge_fields: ['type', 'name_or_index', 'to_node'],
-    edge_types: [['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'], 'string_or_number', 'node'],
-    trace_function_info_fields: [], trace_node_fields: [], sample_fields: [], location_fields: [],
-  };
-  const snapshot = { meta, node_count: all.length, edge_count: edges.length / 3, trace_function_count: 0 };
-  return JSON.stringify({ snapshot, nodes, edges, trace_function_infos: [], trace_tree: [], samples: [], locations: [], strings });
+  return heapSnapshot(all, strings);
 }
 
 const canvas = '.flame canvas';

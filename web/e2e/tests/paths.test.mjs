@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { answered, serve } from '../harness/binary.mjs';
 import { accessible, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { BUILD, STOREFRONT } from '../harness/fixtures.mjs';
+import { heapSnapshot } from '../harness/v8.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'barrow-paths-'));
 const LISTS = join(folder, 'lists.heapsnapshot');
@@ -35,9 +36,9 @@ after(async () => {
 /** A dump of V8: a list whose nodes each hold an item with a part, and two paths without a repetition. */
 function listsDump() {
   const strings = ['', 'Node', 'Item', 'Part', 'next', 'item', 'part', 'list', 'long', 'far'];
-  /** @type {{type: number, name: number, to: number[][]}[]} */
+  /** @type {import('../harness/v8.mjs').Node[]} */
   const all = [];
-  const add = (/** @type {number} */ name) => all.push({ type: name === 0 ? 9 : 3, name, to: [] }) - 1;
+  const add = (/** @type {number} */ name) => all.push({ type: name === 0 ? 9 : 3, name, size: 32, to: [] }) - 1;
   const root = add(0);
   let [above, label] = [root, 7];
   for (let at = 0; at < NODES; at += 1) {
@@ -55,18 +56,7 @@ function listsDump() {
       [above, label] = [one, 4];
     }
   }
-  const nodes = all.flatMap(({ type, name, to }, at) => [type, name, 2 * at + 1, 32, to.length, 0, 0]);
-  const edges = all.flatMap(({ to }) => to.flatMap(([type, name, node]) => [type, name, 7 * node]));
-  const kinds = ['hidden', 'array', 'string', 'object', 'code', 'closure', 'regexp', 'number', 'native', 'synthetic'];
-  const meta = {
-    node_fields: ['type', 'name', 'id', 'self_size', 'edge_count', 'trace_node_id', 'detachedness'],
-    node_types: [kinds, 'string', 'number', 'number', 'number', 'number', 'number'],
-    edge_fields: ['type', 'name_or_index', 'to_node'],
-    edge_types: [['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'], 'string_or_number', 'node'],
-    trace_function_info_fields: [], trace_node_fields: [], sample_fields: [], location_fields: [],
-  };
-  const snapshot = { meta, node_count: all.length, edge_count: edges.length / 3, trace_function_count: 0 };
-  return JSON.stringify({ snapshot, nodes, edges, trace_function_infos: [], trace_tree: [], samples: [], locations: [], strings });
+  return heapSnapshot(all, strings);
 }
 
 /** The object of the last step of a path. @param {string} type */

@@ -1,20 +1,12 @@
 // The view of any question that has no view of its own.
 
 import { fill, h } from '../dom.js';
-import { cellOf, renderAnswer, renderTable, snapshotOf } from '../answer.js';
-import { forPeople, moreOf, nameNode } from '../cell.js';
-import { foldedPaths } from '../flame_cells.js';
-import { grouped, visible } from '../value_text.js';
-import { lineOfCell } from '../links.js';
+import { WINDOW, renderAnswer } from '../answer.js';
+import { forPeople } from '../cell.js';
+import { longPathNode, pathsNode } from '../path_answers.js';
+import { visible } from '../value_text.js';
 import { Section } from '../section.js';
 import { verbOf } from '../state.js';
-
-/** @typedef {import('../ask.js').Value} Value */
-
-/** Rows of one window; a table that has more is shown in windows. */
-const WINDOW = 1000;
-/** Steps of a long path that are shown from each of its ends. */
-const ENDS = 40;
 
 /** @param {HTMLElement} root @param {import('../context.js').Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
@@ -37,62 +29,6 @@ export function mount(root, ctx) {
 /** @param {string | undefined} text */
 function number(text) {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
-}
-
-/** Merged paths: what goes down in turn is one row until it is opened. @type {typeof renderAnswer} */
-function pathsNode(answer, ctx, options) {
-  const place = h('div');
-  /** @type {Set<number>} */
-  const opened = new Set();
-  const draw = () => {
-    const folded = new Map(foldedPaths(answer.tables[answer.tables.length - 1], opened).map((one) => [one.row, one]));
-    /** @type {import('../answer.js').TableOptions['cell']} */
-    const cell = (row, column, index, table) => {
-      const one = folded.get(row);
-      if (column.key !== '' || !one) return null;
-      const types = one.round.map((step, at) => {
-        const q = lineOfCell(table, step.row, column, ctx.file);
-        return [at > 0 ? ' › ' : null, q ? h('a', { href: ctx.href({ q }), title: visible(q) }, nameNode(step.name.slice(0, 200))) : nameNode(step.name)];
-      });
-      const open = () => {
-        const at = [...folded.keys()].indexOf(row);
-        opened.add(one.at);
-        draw();
-        place.querySelectorAll('tbody tr')[at]?.querySelector('a')?.focus();
-      };
-      return h('span', null, '\u00a0\u00a0'.repeat(Math.min(one.depth, 60)), one.round.length > 1 ? '(' : null, types, one.round.length > 1 ? ')' : null,
-        one.rounds > 1 ? [` × ${grouped(one.rounds)} `, h('button', { type: 'button', class: 'more', onclick: open }, 'show each')] : null);
-    };
-    fill(place, renderAnswer(answer, ctx, { ...options, table: { rows: [...folded.keys()], cell } }));
-  };
-  draw();
-  return place;
-}
-
-/** A long path keeps both ends, and its middle is on demand. @type {typeof renderAnswer} */
-function longPathNode(answer, ctx, options = {}) {
-  const table = answer.tables[answer.tables.length - 1];
-  const { rows } = table;
-  const hidden = (answer.rows_total ?? 0) - rows.length;
-  if (answer.from || rows.length <= 2 * ENDS + 1 || cellOf(table, rows[rows.length - 1], 'path')?.value !== 1) return renderAnswer(answer, ctx, options);
-  const shows = (/** @type {import('../ask.js').Column} */ column) => forPeople(column) && rows.some((row) => row[table.columns.indexOf(column)].kind !== 'none');
-  const draw = (/** @type {Value[][]} */ some) => /** @type {HTMLElement[]} */ ([...renderTable(table, ctx, { rows: some, shows, snapshot: snapshotOf(answer, ctx) }).querySelectorAll('tbody > tr')]);
-  const middle = rows.slice(ENDS, hidden > 0 ? undefined : -ENDS);
-  const node = renderAnswer(answer, ctx, { ...options, table: { rows: rows.slice(0, ENDS), shows } });
-  const place = () => h('tr', { class: 'hidden-hops' }, h('td', { colspan: table.columns.filter(shows).length }));
-  const body = /** @type {HTMLElement} */ ([...node.querySelectorAll('.table-block tbody')].at(-1));
-  body.append(moreOf(place(), middle, (row) => draw([row]), () => `show ${grouped(middle.length)} more steps`));
-  if (hidden <= 0) {
-    body.append(...draw(rows.slice(-ENDS)));
-    return node;
-  }
-  const rest = place();
-  rest.firstElementChild?.append(h('a', { href: ctx.href({ from: rows.length, n: WINDOW }) }, `${grouped(Math.max(0, hidden - ENDS))} more steps`));
-  body.append(rest);
-  const from = Math.max(rows.length, rows.length + hidden - ENDS);
-  const numbered = (/** @type {Value[]} */ row, /** @type {number} */ at) => row.map((value, cell) => (table.columns[cell].role === 'place' ? { kind: 'number', value: from + at + 1 } : value));
-  ctx.ask(options.line ?? '', { from, n: ENDS }).then((end) => body.append(...draw(end.tables[end.tables.length - 1].rows.map(numbered))), () => {});
-  return node;
 }
 
 /** Why there is nothing to see: tables without rows, or no answer at all. @param {import('../ask.js').Answer} answer */
