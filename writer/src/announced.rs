@@ -39,8 +39,11 @@ impl Announced {
         self.first_object = first_object;
     }
 
-    fn clear(&mut self) {
+    /// As a new block, except for its memory.
+    pub(crate) fn clear(&mut self) {
+        self.first_object = 0;
         self.is_continuation = false;
+        self.sequence = 0;
         self.types.clear();
         self.shallow_bytes.clear();
         self.unmanaged_bytes.clear();

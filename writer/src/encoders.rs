@@ -77,7 +77,8 @@ impl Bench {
         Ok(Bench { encoder: Encoder::new(compression)?, shaper: Shaper::default(), columns: BlockColumns::default() })
     }
 
-    /// Encodes a block unless its snapshot has failed or ended, and keeps its memory for the next.
+    /// Encodes a block unless its snapshot has failed or ended, and keeps its memory for the next. Without encoding
+    /// threads, the shard that announced it takes it back at once.
     fn work(&mut self, shared: &Shared, spares: &Mutex<Vec<Announced>>, mut job: Job) {
         if !job.collected.is_over()
             && let Err(error) = self.encode(shared, &Arc::clone(&job.collected), &mut job.block)
@@ -85,9 +86,11 @@ impl Bench {
             job.collected.fail(error);
         }
         job.is_done = true;
+        job.block.clear();
         let mut spares = lock(spares);
         let kept: usize = spares.iter().map(Announced::allocated_bytes).sum();
-        if kept + job.block.allocated_bytes() <= shared.memory_budget_bytes / SPARES_PART {
+        let is_within_part = kept + job.block.allocated_bytes() <= shared.memory_budget_bytes / SPARES_PART;
+        if is_within_part || shared.threads == 0 {
             spares.push(std::mem::take(&mut job.block));
         }
     }

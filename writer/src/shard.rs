@@ -61,7 +61,7 @@ impl Shard<'_> {
             shared: Arc::clone(shared),
             encoders: Arc::clone(encoders),
             collected: Arc::clone(collected),
-            block: Announced::default(),
+            block: encoders.spare(),
             next_object: 0,
             type_id: TypeId(0),
             share_bytes: 0,
@@ -237,8 +237,10 @@ impl Shard<'_> {
             return Ok(());
         }
         self.block.end_object();
-        let full = std::mem::replace(&mut self.block, self.encoders.spare());
-        self.encoders.submit(&self.collected, full)
+        let full = std::mem::take(&mut self.block);
+        self.encoders.submit(&self.collected, full)?;
+        self.block = self.encoders.spare();
+        Ok(())
     }
 }
 

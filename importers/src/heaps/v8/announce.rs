@@ -113,6 +113,14 @@ struct EdgeKind {
     is_hidden: bool,
 }
 
+impl EdgeKind {
+    /// The strength of references from the node in this row.
+    #[inline]
+    fn strength_from(&self, row: u64) -> StrengthId {
+        if row == 0 { self.from_root } else { self.strength }
+    }
+}
+
 /// The meaning of `name_or_index`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Labels {
@@ -272,16 +280,22 @@ impl<'c, 'a> Announcer<'c, 'a> {
                 self.table(worker, &node, row, &mut edges)?;
                 continue;
             }
-            let is_date = worker.date == Some(type_id);
+            if worker.date == Some(type_id) {
+                self.date(worker, &node, row, &mut edges)?;
+                continue;
+            }
             for _ in 0..node.edge_count {
                 let offset = edges.offset();
                 let edge = edges.next()?;
-                let (mut reference, _) = self.reference(&edge, &node, row, offset)?;
-                // The time is the only number of a date that V8 keeps as an object.
-                if is_date && self.edges[edge.type_ as usize].is_hidden {
-                    reference.label = Label::Name(self.time_of_date);
+                let kind = &self.edges[edge.type_ as usize];
+                // A call of its own for the usual edge: its parts stay in registers then.
+                if let Some(label) = self.plain_label(&edge, kind) {
+                    let target = self.known.types.layout.row(edge.to_node, offset)?;
+                    worker.shard.reference(label, kind.strength_from(row), target)?;
+                } else {
+                    let (reference, _) = self.reference(&edge, &node, row, offset)?;
+                    worker.shard.reference(reference.label, reference.strength, reference.target)?;
                 }
-                worker.shard.reference(reference.label, reference.strength, reference.target)?;
             }
         }
         for (start, end) in [(nodes_start, nodes.offset()), (edges_start, edges.offset())] {
@@ -365,6 +379,22 @@ impl<'c, 'a> Announcer<'c, 'a> {
         Ok(worker.shard.value(field, Value::Unsigned(time))?)
     }
 
+    /// Announces the references of a date, one of which leads to its time.
+    #[cold]
+    fn date(&self, worker: &mut Worker<'_>, node: &Node, row: u64, edges: &mut Edges<'_, '_>) -> Result<(), Stop> {
+        for _ in 0..node.edge_count {
+            let offset = edges.offset();
+            let edge = edges.next()?;
+            let (mut reference, _) = self.reference(&edge, node, row, offset)?;
+            // The time is the only number of a date that V8 keeps as an object.
+            if self.edges[edge.type_ as usize].is_hidden {
+                reference.label = Label::Name(self.time_of_date);
+            }
+            worker.shard.reference(reference.label, reference.strength, reference.target)?;
+        }
+        Ok(())
+    }
+
     /// Announces the references of a WeakMap's table.
     fn table(&self, worker: &mut Worker<'_>, node: &Node, row: u64, edges: &mut Edges<'_, '_>) -> Result<(), Stop> {
         worker.of_table.clear();
@@ -380,24 +410,34 @@ impl<'c, 'a> Announcer<'c, 'a> {
 
     /// Converts an edge of `node` to a reference. Also returns the row of the key, if the edge leads from a table to
     /// a value.
-    #[inline(always)]
     fn reference(&self, edge: &Edge, node: &Node, row: u64, offset: u64) -> Result<(Reference, Option<u64>), Stop> {
         let kind = &self.edges[edge.type_ as usize];
         let target = self.known.types.layout.row(edge.to_node, offset)?;
-        let strength = if row == 0 { kind.from_root } else { kind.strength };
-        let unnamed = Reference { label: Label::Unknown, strength, target };
-        match kind.labels {
-            Labels::Index => return Ok((unnamed.with_label(Label::Index(edge.name_or_index)), None)),
-            Labels::Unknown => {
-                self.unnamed_edges.fetch_add(1, Ordering::Relaxed);
-                return Ok((unnamed, None));
-            }
-            Labels::Name | Labels::AnyName => {}
+        let unnamed = Reference { label: Label::Unknown, strength: kind.strength_from(row), target };
+        if let Some(label) = self.plain_label(edge, kind) {
+            return Ok((unnamed.with_label(label), None));
         }
-        if let Some(name) = self.known.names.plain(edge.name_or_index) {
-            return Ok((unnamed.with_label(Label::Name(name)), None));
+        if kind.labels == Labels::Unknown {
+            self.unnamed_edges.fetch_add(1, Ordering::Relaxed);
+            return Ok((unnamed, None));
         }
         self.special_reference(edge, kind, node, unnamed, offset)
+    }
+
+    /// The label of an edge with an index, or with a name that is a number or no more than a name.
+    #[inline(always)]
+    fn plain_label(&self, edge: &Edge, kind: &EdgeKind) -> Option<Label> {
+        if kind.labels == Labels::Unknown {
+            return None;
+        }
+        if kind.labels == Labels::Index {
+            return Some(Label::Index(edge.name_or_index));
+        }
+        if let Some(name) = self.known.names.plain(edge.name_or_index) {
+            return Some(Label::Name(name));
+        }
+        let number = Some(edge.name_or_index).filter(|_| kind.labels == Labels::AnyName);
+        number.and_then(|name| self.known.names.number(name)).map(|number| Label::Index(number.into()))
     }
 
     /// The reference of an edge whose name is lost or more than a name.
@@ -412,9 +452,6 @@ impl<'c, 'a> Announcer<'c, 'a> {
         let mut key = None;
         let reference = match (self.name(edge.name_or_index, offset)?, kind.labels) {
             (Some(Name::Plain(name)), _) => unnamed.with_label(Label::Name(name)),
-            (Some(Name::Special(_, Special::Number(index))), Labels::AnyName) => {
-                unnamed.with_label(Label::Index(index.into()))
-            }
             (Some(Name::Special(_, Special::EntryName(pair))), Labels::AnyName)
                 if unnamed.strength == StrengthId::STRONG =>
             {

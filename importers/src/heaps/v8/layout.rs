@@ -79,13 +79,15 @@ impl<'a> Layout<'a> {
     /// errors.
     #[inline(always)]
     pub(crate) fn row(&self, to_node: u64, offset: u64) -> Result<u64, Damage> {
-        let fields = self.meta.nodes.count;
-        // Division of smaller numbers is faster.
-        let row = match (u32::try_from(to_node), u32::try_from(fields)) {
-            (Ok(to_node), Ok(fields)) => u64::from(to_node / fields),
-            _ => to_node / fields as u64,
+        let fields = self.meta.nodes.count as u64;
+        // The usual divisors are constants here, so that the compiler can multiply instead.
+        let row = match fields {
+            7 => to_node / 7,
+            6 => to_node / 6,
+            5 => to_node / 5,
+            _ => to_node / fields,
         };
-        if row * fields as u64 == to_node && to_node < self.nodes.len() {
+        if row * fields == to_node && to_node < self.nodes.len() {
             return Ok(row);
         }
         let limit = self.nodes.len();

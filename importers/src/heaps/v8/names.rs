@@ -163,6 +163,13 @@ impl Names {
         (code < ENTRY).then_some(StringId(code))
     }
 
+    /// The value of the string of this number, if the string is a number.
+    #[inline]
+    pub(crate) fn number(&self, index: u64) -> Option<u32> {
+        let code = *self.codes.get(usize::try_from(index).ok()?)?;
+        self.numbers.get(code.checked_sub(NUMBER)? as usize).map(|&(_, number)| number)
+    }
+
     /// The string of this number, if the dump has it.
     #[inline]
     pub(crate) fn get(&self, index: u64) -> Option<Name> {
