@@ -238,6 +238,15 @@ impl<'a> Frame<'a> {
         Ok(Frame { offset, header, directory, body })
     }
 
+    /// Fails unless the frame is of this section.
+    ///
+    /// # Errors
+    /// [`FormatError::Mismatch`].
+    pub fn expect(&self, section: SectionType) -> Result<()> {
+        let (stored, found) = (section.0.into(), self.header.section.0.into());
+        if stored == found { Ok(()) } else { Err(FormatError::Mismatch { what: "section type", stored, found }) }
+    }
+
     /// The directory, after its CRC was checked.
     ///
     /// # Errors

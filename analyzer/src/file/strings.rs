@@ -1,8 +1,9 @@
 //! The strings of a recording, decoded chunk by chunk.
 //!
 //! ```text
-//!   opening     reads directories and checksums of chunks     finds the strings that each chunk holds
-//!   string 7    its chunk is decoded once and kept            in memory up to a limit, then in an unlinked file
+//!   opening     reads the directory of the last chunk         counts the strings
+//!   string 7    its chunk is searched for by directories,     some nine of five hundred
+//!               decoded once and kept                         in memory up to a limit, then in an unlinked file
 //!   a search    decodes chunks that are not kept to a buffer  their texts do not stay in memory
 //! ```
 //!
@@ -10,9 +11,9 @@
 //! each byte of the file, are kept in memory; less under a memory limit. Beyond that, texts are kept in mapped
 //! temporary files, whose pages the system can reclaim.
 //!
-//! Checksums are verified first, so accidental damage is reported when the tables are first needed. A chunk that has a
-//! valid checksum but cannot be decoded was made deliberately. Its strings get a placeholder as their text, and
-//! [`Strings::check`] fails from then on.
+//! Chunks lie all over the file, and most questions use few of them. So a chunk whose checksum is wrong, that cannot be
+//! decoded, or that does not continue the table, is found when it is used. Its strings get a placeholder as their text,
+//! and [`Strings::check`] fails from then on.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use barrow_format::codec::Decompressor;
-use barrow_format::frame::Frame;
+use barrow_format::frame::{Frame, SectionType};
 use barrow_format::rows::Chunk;
 use barrow_format::{FormatError, StringId};
 use foldhash::HashMap;
@@ -35,8 +36,9 @@ use crate::file::bytes::Bytes;
 /// ten-thousandth.
 const KEPT_BYTES: u64 = 64 << 20;
 const KEPT_BYTES_PER_BYTE: u64 = 16;
-/// If all strings together are at most this long, they are decoded at once: that takes milliseconds, and nothing is
-/// gained by waiting for a question.
+/// If there are at most so many chunks, all directories are read at once; and if all strings together are at most so long,
+/// they are decoded. That takes milliseconds, and nothing is gained by waiting for a question.
+const FEW_CHUNKS: usize = 16;
 const FEW_BYTES: u64 = 1 << 20;
 /// The text of a string that cannot be read.
 const UNREADABLE: &str = "(unreadable string)";
@@ -51,8 +53,8 @@ pub(crate) struct Strings {
     file: Option<Arc<Bytes>>,
     chunks: Vec<StringChunk>,
     count: u32,
-    /// The total length of all rows, uncompressed.
-    raw_bytes: u64,
+    /// The first string of each chunk, once a question asks for all: a shorter way to search.
+    firsts: OnceLock<Vec<u32>>,
     /// Memory used by kept chunks.
     kept_bytes: AtomicU64,
     kept_limit: AtomicU64,
@@ -63,13 +65,32 @@ pub(crate) struct Strings {
 
 #[derive(Debug)]
 struct StringChunk {
-    first: u32,
-    count: u32,
     offset: u64,
-    /// Upper bound of the memory for decoding it.
-    decoded_bytes: u64,
+    /// What its directory says.
+    rows: OnceLock<Result<Rows, FormatError>>,
     /// `None` if the chunk cannot be read.
     kept: OnceLock<Option<Texts>>,
+}
+
+/// The strings in a chunk.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    first: u32,
+    count: u32,
+    /// The length of the rows, uncompressed.
+    raw_bytes: u64,
+}
+
+impl Rows {
+    /// The number of the string after the last one. A directory whose last row exceeds 32 bits is refused.
+    fn end(self) -> u32 {
+        self.first.saturating_add(self.count)
+    }
+
+    /// Upper bound of the memory for decoding them.
+    fn decoded_bytes(self) -> u64 {
+        self.raw_bytes + u64::from(self.count) * size_of::<u32>() as u64
+    }
 }
 
 /// The reason why some strings cannot be read.
@@ -127,36 +148,70 @@ impl Texts {
 }
 
 impl Strings {
-    /// The strings of a file, without any chunks yet.
-    pub(crate) fn of(file: &Arc<Bytes>) -> Self {
+    /// The strings in the chunks at these offsets.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`] for the last chunk, and, if there are few, for any chunk.
+    pub(crate) fn load(file: &Arc<Bytes>, offsets: impl Iterator<Item = u64>) -> Result<Self> {
         let kept_limit = KEPT_BYTES.saturating_add((file.len() as u64).saturating_mul(KEPT_BYTES_PER_BYTE));
-        Strings { file: Some(Arc::clone(file)), kept_limit: kept_limit.into(), ..Strings::default() }
+        let chunk = |offset| StringChunk { offset, rows: OnceLock::new(), kept: OnceLock::new() };
+        let chunks = offsets.map(chunk).collect();
+        let file = Some(Arc::clone(file));
+        let mut strings = Strings { file, chunks, kept_limit: kept_limit.into(), ..Strings::default() };
+        let Some(last) = strings.chunks.last() else { return Ok(strings) };
+        let last_rows = strings.rows(last).clone().map_err(AnalyzerError::section("STRINGS", last.offset))?;
+        strings.count = last_rows.end();
+        if strings.chunks.len() <= FEW_CHUNKS {
+            let all = strings.all_rows().map_err(|(offset, error)| AnalyzerError::section("STRINGS", offset)(error))?;
+            if all.iter().map(|rows| rows.raw_bytes).sum::<u64>() <= FEW_BYTES {
+                for chunk in &strings.chunks {
+                    let _ = strings.kept(chunk);
+                }
+                strings.check()?;
+            }
+        }
+        Ok(strings)
     }
 
-    /// Adds the chunk at `offset`, which must continue the table. Its rows are not decoded.
-    pub(crate) fn add(&mut self, chunk: &Chunk<'_>, offset: u64) -> Result<(), FormatError> {
-        let (stored, found) = (chunk.first, u64::from(self.count));
-        if stored != found {
-            return Err(FormatError::Mismatch { what: "first row of a table chunk", stored, found });
-        }
-        let decoded_bytes = chunk.raw_length() as u64 + chunk.count * size_of::<u32>() as u64;
-        // A directory whose last row exceeds 32 bits was rejected before.
-        let (first, count) = (self.count, u32::try_from(chunk.count).unwrap_or(u32::MAX));
-        self.count = first.saturating_add(count);
-        self.raw_bytes += chunk.raw_length() as u64;
-        self.chunks.push(StringChunk { first, count, offset, decoded_bytes, kept: OnceLock::new() });
-        Ok(())
+    /// What the directory of a chunk says.
+    fn rows<'s>(&'s self, chunk: &'s StringChunk) -> &'s Result<Rows, FormatError> {
+        chunk.rows.get_or_init(|| {
+            let stored = self.stored(chunk)?;
+            let [first, count] = [stored.first, stored.count].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+            Ok(Rows { first, count, raw_bytes: stored.raw_length() as u64 })
+        })
     }
 
-    /// Called after all chunks were added. Decodes them now if they are small.
-    pub(crate) fn complete(&self) -> Result<()> {
-        if self.raw_bytes > FEW_BYTES {
-            return Ok(());
+    /// What all directories say, or the first chunk that does not continue the table.
+    fn all_rows(&self) -> Result<Vec<Rows>, (u64, FormatError)> {
+        let mut found = 0;
+        let rows = self.chunks.iter().map(|chunk| {
+            let rows = self.rows(chunk).clone().map_err(|error| (chunk.offset, error))?;
+            if rows.first != found {
+                let (stored, found) = (rows.first.into(), found.into());
+                return Err((
+                    chunk.offset,
+                    FormatError::Mismatch { what: "first row of a table chunk", stored, found },
+                ));
+            }
+            found = rows.end();
+            Ok(rows)
+        });
+        rows.collect()
+    }
+
+    /// The rows of all chunks. `None`, and [`Strings::check`] fails, if they are not a whole table.
+    fn whole(&self) -> Option<Vec<Rows>> {
+        match self.all_rows() {
+            Ok(rows) => {
+                self.firsts.get_or_init(|| rows.iter().map(|rows| rows.first).collect());
+                Some(rows)
+            }
+            Err((offset, source)) => {
+                self.fail(Failure::Damaged { offset, source });
+                None
+            }
         }
-        for chunk in &self.chunks {
-            let _ = self.kept(chunk);
-        }
-        self.check()
     }
 
     pub(crate) fn count(&self) -> u32 {
@@ -178,25 +233,30 @@ impl Strings {
 
     /// Decodes every chunk that is not kept, without keeping it. Returns the errors.
     pub(crate) fn problems(&self) -> Vec<AnalyzerError> {
+        let order = self.all_rows().err().into_iter();
         let problems = self.chunks.par_iter().filter_map(|chunk| match chunk.kept.get() {
             Some(Some(_)) => None,
-            _ => self.for_each(chunk, |_| {}).err().map(AnalyzerError::section("STRINGS", chunk.offset)),
+            _ => Some((chunk.offset, self.for_each(chunk, |_| {}).err()?)),
         });
-        problems.collect()
+        let mut problems: Vec<(u64, FormatError)> = problems.collect();
+        problems
+            .extend(order.filter(|(offset, _)| problems.iter().all(|(other, _)| other != offset)).collect::<Vec<_>>());
+        problems.into_iter().map(|(offset, error)| AnalyzerError::section("STRINGS", offset)(error)).collect()
     }
 
     /// The text of a string; a placeholder if it cannot be read, see [`Strings::check`].
     pub(crate) fn get(&self, id: StringId) -> &str {
         assert!(id.0 < self.count, "string {id} of {}", self.count);
-        let chunk = &self.chunks[self.chunk_of(id)];
-        self.kept(chunk).map_or(UNREADABLE, |texts| texts.get((id.0 - chunk.first) as usize))
+        let Some((chunk, row)) = self.place(id) else { return UNREADABLE };
+        self.kept(&self.chunks[chunk]).map_or(UNREADABLE, |texts| texts.get(row))
     }
 
     /// Calls `answer` for every string, in parallel on the current pool. Returns the results in order; the default for
     /// strings that cannot be read.
     pub(crate) fn map<T: Clone + Default + Send>(&self, answer: impl Fn(&str) -> T + Sync) -> Vec<T> {
-        let of_chunks: Vec<Vec<T>> = self.chunks.par_iter().map(|chunk| self.of_chunk(chunk, &answer)).collect();
-        of_chunks.concat()
+        let Some(rows) = self.whole() else { return vec![T::default(); self.count as usize] };
+        let of_chunks = self.chunks.par_iter().zip(rows).map(|(chunk, rows)| self.of_chunk(chunk, rows, &answer));
+        of_chunks.collect::<Vec<Vec<T>>>().concat()
     }
 
     /// Tells of each string whether it is this name. Questions about many objects ask for the same names many times.
@@ -215,24 +275,36 @@ impl Strings {
     }
 
     fn unanswered(&self) -> ChunkAnswers {
+        // The answers are for many strings.
+        self.whole();
         self.chunks.iter().map(|_| OnceLock::new()).collect()
     }
 
-    fn chunk_of(&self, id: StringId) -> usize {
-        self.chunks.partition_point(|chunk| chunk.first <= id.0) - 1
+    /// The chunk of a string, and its row there. `None`, and [`Strings::check`] fails, if it cannot be found.
+    fn place(&self, id: StringId) -> Option<(usize, usize)> {
+        let after = match self.firsts.get() {
+            Some(firsts) => firsts.partition_point(|&first| first <= id.0),
+            None => self.chunks.partition_point(|chunk| self.rows(chunk).as_ref().is_ok_and(|rows| rows.first <= id.0)),
+        };
+        let chunk = after.checked_sub(1)?;
+        let rows = self.rows(&self.chunks[chunk]).as_ref().ok().filter(|rows| id.0 < rows.end());
+        if rows.is_none() {
+            self.whole();
+        }
+        rows.map(|rows| (chunk, (id.0 - rows.first) as usize))
     }
 
     /// Calls `answer` for the strings of a chunk. The chunk is kept if there is memory for it.
-    fn of_chunk<T: Clone + Default>(&self, chunk: &StringChunk, answer: impl Fn(&str) -> T) -> Vec<T> {
-        let rows = 0..chunk.count as usize;
-        if self.has_room(chunk.decoded_bytes) || chunk.kept.get().is_some() {
+    fn of_chunk<T: Clone + Default>(&self, chunk: &StringChunk, rows: Rows, answer: impl Fn(&str) -> T) -> Vec<T> {
+        let count = rows.count as usize;
+        if self.has_room(rows.decoded_bytes()) || chunk.kept.get().is_some() {
             let kept = self.kept(chunk);
-            return rows.map(|row| kept.map(|texts| answer(texts.get(row))).unwrap_or_default()).collect();
+            return (0..count).map(|row| kept.map(|texts| answer(texts.get(row))).unwrap_or_default()).collect();
         }
-        let mut answers = Vec::with_capacity(rows.len());
+        let mut answers = Vec::with_capacity(count);
         if let Err(source) = self.for_each(chunk, |text| answers.push(answer(text))) {
             self.fail(Failure::Damaged { offset: chunk.offset, source });
-            return vec![T::default(); rows.len()];
+            return vec![T::default(); count];
         }
         answers
     }
@@ -275,17 +347,28 @@ impl Strings {
     }
 
     fn decode(&self, chunk: &StringChunk) -> Result<Texts, FormatError> {
-        Texts::decode(&self.stored(chunk)?)
+        Texts::decode(&self.checked(chunk)?)
     }
 
     fn for_each(&self, chunk: &StringChunk, visit: impl FnMut(&str)) -> Result<(), FormatError> {
-        self.stored(chunk)?.for_each_text(&mut Decompressor::new(), visit)
+        self.checked(chunk)?.for_each_text(&mut Decompressor::new(), visit)
     }
 
+    /// A chunk, with the checksum of its directory only.
     fn stored(&self, chunk: &StringChunk) -> Result<Chunk<'_>, FormatError> {
-        let file = self.file.as_ref().map_or(&[][..], |file| file);
-        let frame = Frame::parse(file, chunk.offset)?;
+        let frame = self.frame(chunk)?;
+        Chunk::parse(frame.directory()?, frame.unchecked_body())
+    }
+
+    fn checked(&self, chunk: &StringChunk) -> Result<Chunk<'_>, FormatError> {
+        let frame = self.frame(chunk)?;
         Chunk::parse(frame.directory()?, frame.body()?)
+    }
+
+    fn frame(&self, chunk: &StringChunk) -> Result<Frame<'_>, FormatError> {
+        let frame = Frame::parse(self.file.as_ref().map_or(&[][..], |file| file), chunk.offset)?;
+        frame.expect(SectionType::STRINGS)?;
+        Ok(frame)
     }
 
     /// Only the first failure is kept and reported.
@@ -312,14 +395,15 @@ impl<'s> StringAnswers<'s> {
 
     /// The result for a string.
     pub(crate) fn get(&self, id: StringId) -> bool {
-        let at = self.strings.chunk_of(id);
+        let Some((at, row)) = self.strings.place(id) else { return false };
         let chunk = &self.strings.chunks[at];
         let answers = self.chunks[at].get_or_init(|| {
-            let answers = self.strings.of_chunk(chunk, &self.answer);
+            let Ok(rows) = self.strings.rows(chunk) else { return Vec::new() };
+            let answers = self.strings.of_chunk(chunk, *rows, &self.answer);
             let words = answers.chunks(u64::BITS as usize);
             words.map(|word| word.iter().rev().fold(0, |bits, &answer| bits << 1 | u64::from(answer))).collect()
         });
-        let row = id.0 - chunk.first;
-        answers.get((row / u64::BITS) as usize).is_some_and(|bits| bits >> (row % u64::BITS) & 1 == 1)
+        let bits = u64::BITS as usize;
+        answers.get(row / bits).is_some_and(|word| word >> (row % bits) & 1 == 1)
     }
 }

@@ -47,10 +47,13 @@ pub struct Tables {
 impl Tables {
     /// Loads the table chunks at these offsets.
     pub(crate) fn load(file: &Arc<Bytes>, chunks: &[(SectionType, u64)]) -> Result<Self> {
-        let mut tables = Tables { strings: Strings::of(file), ..Tables::default() };
+        let of_strings = chunks.iter().filter(|(section, _)| *section == SectionType::STRINGS);
+        let mut tables =
+            Tables { strings: Strings::load(file, of_strings.map(|&(_, offset)| offset))?, ..Tables::default() };
         let mut decompressor = Decompressor::new();
         let mut room = TableRoom::new(file);
         let others = [
+            SectionType::STRINGS,
             SectionType::FIELDS,
             SectionType::SITES,
             SectionType::PROCESSES,
@@ -64,7 +67,6 @@ impl Tables {
                 .map_err(AnalyzerError::section(name, offset))?;
         }
         tables.check().map_err(AnalyzerError::Unreadable)?;
-        tables.strings.complete()?;
         tables.forms = tables.shapes.iter().map(ShapeForm::from).collect();
         Ok(tables)
     }
@@ -80,7 +82,6 @@ impl Tables {
         let chunk = chunk_at(file, section, offset, room)?;
         match section {
             SectionType::META => append(&chunk, decompressor, &mut self.facts, |row| row),
-            SectionType::STRINGS => self.strings.add(&chunk, offset),
             SectionType::KINDS => append(&chunk, decompressor, &mut self.kinds, |row| row),
             SectionType::STRENGTHS => append(&chunk, decompressor, &mut self.strengths, |row| row),
             SectionType::TYPES => append(&chunk, decompressor, &mut self.types, |row| row),
@@ -505,10 +506,7 @@ pub(crate) fn chunk_at<'f>(
     room: &mut TableRoom,
 ) -> Result<Chunk<'f>, FormatError> {
     let frame = Frame::parse(file, offset)?;
-    if frame.header.section != section {
-        let (stored, found) = (section.0.into(), frame.header.section.0.into());
-        return Err(FormatError::Mismatch { what: "section type", stored, found });
-    }
+    frame.expect(section)?;
     let chunk = Chunk::parse(frame.directory()?, frame.body()?)?;
     room.take(section, &chunk)?;
     Ok(chunk)

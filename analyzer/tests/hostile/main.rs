@@ -374,6 +374,55 @@ fn strings_beyond_what_memory_holds_go_to_files() {
     assert_eq!(complaints(Forge::file(&parts)), [""; 0]);
 }
 
+/// Many chunks are searched by their directories: one that is damaged, or that leaves a gap, costs its own strings.
+#[test]
+fn a_chunk_among_many() {
+    let _alone = alone();
+    let many = |lie: &dyn Fn(u64) -> (u64, &'static [u8])| {
+        let mut parts = Parts::default();
+        for first in 3..43 {
+            let (stored, body) = lie(first);
+            let directory = directory(0, body.len() as u64, stored, 1);
+            parts.frames.push((SectionType::STRINGS, CRITICAL, directory, body.to_vec()));
+        }
+        Forge::file(&parts)
+    };
+    let texts = |file: Vec<u8>| -> (Vec<String>, Result<(), AnalyzerError>) {
+        let recording = Recording::from_bytes(file).unwrap();
+        let tables = recording.tables().unwrap();
+        let texts = (0..43).map(|id| tables.string(StringId(id)).to_owned()).collect();
+        (texts, tables.check_strings())
+    };
+    let right = ["strong", "a", "T"].map(str::to_owned).into_iter().chain((3..43).map(|_| "more".to_owned()));
+    let right: Vec<String> = right.collect();
+    let (found, checked) = texts(many(&|first| (first, b"\x04more")));
+    assert_eq!((found, checked.is_ok()), (right.clone(), true));
+
+    let (found, checked) = texts(many(&|first| (first, if first == 20 { b"\x04m\xff\xfee" } else { b"\x04more" })));
+    let unreadable = |id: usize, found: &[String]| found[id] == "(unreadable string)";
+    assert!(unreadable(20, &found));
+    assert!((0..43).filter(|&id| id != 20).all(|id| found[id] == right[id]), "{found:?}");
+    assert!(checked.unwrap_err().to_string().contains("string 20 is not UTF-8"));
+
+    let gap = many(&|first| (if first == 20 { 21 } else { first }, b"\x04more"));
+    let (found, checked) = texts(gap.clone());
+    assert!(unreadable(20, &found));
+    assert!(checked.unwrap_err().to_string().contains("first row of a table chunk"));
+    assert!(complaints(gap).iter().any(|found| found.contains("first row of a table chunk")));
+
+    // A checksum that does not hold: of the body, then of the directory.
+    let whole = many(&|first| (first, b"\x04more"));
+    let at = whole.windows(5).enumerate().filter(|(_, bytes)| bytes == b"\x04more").map(|(at, _)| at).nth(17).unwrap();
+    for (place, what) in [(at, "frame body"), (at - 1, "frame directory")] {
+        let mut file = whole.clone();
+        file[place] ^= 1;
+        let (found, checked) = texts(file.clone());
+        assert!(unreadable(20, &found), "{what}");
+        assert!(checked.unwrap_err().to_string().contains(what), "{what}");
+        assert!(complaints(file).iter().any(|found| found.contains(what)), "{what}");
+    }
+}
+
 /// A chunk with a valid checksum that cannot be decoded, after enough strings that chunks are decoded only when needed.
 #[test]
 fn strings_that_lie_are_met_late() {
