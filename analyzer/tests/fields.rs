@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use barrow_analyzer::{
-    Expression, FieldPath, FieldValue, GroupKey, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet, Recording,
-    Silent, SnapshotId, verify,
+    AnalyzerError, Expression, FieldPath, FieldValue, GroupKey, Heap, Held, IndexPlace, Memory, ObjectId, ObjectSet,
+    Recording, Silent, SnapshotId, verify,
 };
 use barrow_testdata::{Random, Shelf};
 use barrow_writer::{
@@ -448,6 +448,74 @@ fn heap_text(heap: &Heap, wanted: &str) -> barrow_analyzer::StringId {
     let tables = heap.recording().tables().unwrap();
     let mut all = (0..tables.string_count() as u32).map(barrow_analyzer::StringId);
     all.find(|&id| tables.string(id) == wanted).unwrap()
+}
+
+/// An object that does not have a field itself may keep it in a map, which its type names; its own field comes first.
+#[test]
+fn fields_are_looked_for_in_the_map_that_a_type_names() {
+    let shelf = Shelf::default();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let declare = |name, attributes: &[(&str, &str)]| {
+        writer.declare_type(&TypeDescription { attributes, ..TypeDescription::new(kind, name) }).unwrap()
+    };
+    let user = declare("User", &[("fields in", "space")]);
+    let map = declare("Map", &[("entries", ".key=.value .next")]);
+    for field in ["key", "value", "next"] {
+        writer.field(map, field, Encoding::Reference, false).unwrap();
+    }
+    let text = declare("Text", &[("text of", "characters")]);
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    let mut put = |id, type_id, name: Option<&str>, references: &[(&str, u64)]| {
+        let mut object = Object::new(type_id, 16);
+        object.name = name.map(|name| writer.string(name).unwrap());
+        shard.object(id, &object).unwrap();
+        for &(label, target) in references {
+            shard.reference(Label::Name(writer.string(label).unwrap()), StrengthId::STRONG, target).unwrap();
+        }
+    };
+    // Users with a plan of their own, in a map, in both, nowhere, and with a friend in a map.
+    put(0, user, None, &[("plan", 10)]);
+    put(1, user, None, &[("space", 5)]);
+    put(2, user, None, &[("plan", 11), ("space", 5)]);
+    put(3, user, None, &[("space", 6)]);
+    put(4, user, None, &[("space", 7)]);
+    put(5, map, None, &[("key", 8), ("value", 10)]);
+    put(6, map, None, &[("key", 9), ("value", 10)]);
+    put(7, map, None, &[("key", 9), ("value", 1)]);
+    for (id, name) in (8..).zip(["plan", "friend", "pro", "free"]) {
+        put(id, text, Some(name), &[]);
+    }
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
+    let heap = Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let selected = |text: &str| -> Vec<u32> {
+        let found = heap.select(&[], &Expression::parse(text).unwrap(), &Silent).unwrap().0;
+        found.iter().map(|object| object.0).collect()
+    };
+    assert_eq!(selected(".plan = \"pro\""), [0, 1]);
+    assert_eq!(selected(".plan = \"free\""), [2]);
+    assert_eq!(selected(".plan = unknown"), []);
+    // No object has it itself.
+    assert_eq!(selected(".friend.plan = \"pro\""), [4]);
+    let users = ObjectSet::from_sorted(SnapshotId(0), heap.object_count(), (0..5).map(ObjectId));
+    let column = |path: &str| heap.field_column(&users, &FieldPath::typed(path).unwrap(), &Silent);
+    let texts = |path: &str| -> Vec<String> {
+        let tables = heap.recording().tables().unwrap();
+        let text = |held| match held {
+            Held::Value(FieldValue::Text(text)) => tables.string(text).to_owned(),
+            Held::Object(object) => object.to_string(),
+            Held::Missing => "missing".to_owned(),
+            other => format!("{other:?}"),
+        };
+        column(path).unwrap().into_iter().map(text).collect()
+    };
+    assert_eq!(texts(".plan"), ["pro", "pro", "free", "missing", "missing"]);
+    assert_eq!(texts(".friend.plan"), ["missing", "missing", "missing", "missing", "pro"]);
+    assert!(matches!(column(".nothing"), Err(AnalyzerError::NoField { .. })));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Compares what maps hold under a key with a search in their entries, on random heaps of small maps.
+//! Compares what maps hold under a key, and lists at an index, with a search in their entries, on random heaps of small ones.
 
 use std::sync::Arc;
 
@@ -23,10 +23,11 @@ const MAPS: [(&str, &str, &[&str]); 7] = [
     ("Array", "=[]", &[]),
 ];
 /// The keys as people type them, and what objects that represent them mean.
-const KEYS: [(&str, &str); 6] = [
+const KEYS: [(&str, &str); 7] = [
     ("\"a\"", "text a"),
     ("\"7\"", "text 7"),
     ("7", "number 7"),
+    ("2", "number 2"),
     ("-1", "number -1"),
     ("true", "true"),
     ("null", "null"),
@@ -49,7 +50,7 @@ impl Model {
         let fields: Vec<Option<u32>> = (0..3).map(|_| any(8)).collect();
         let slots: Vec<Option<u32>> = (0..8).map(|_| any(4)).collect();
         match random.below(16) {
-            0..4 => Model::Value((random.below(9) > 0).then(|| KEYS[random.below(6) as usize].1)),
+            0..4 => Model::Value((random.below(9) > 0).then(|| KEYS[random.below(7) as usize].1)),
             4..6 => Model::Owner(owned),
             kind => {
                 let kind = [0, 1, 1, 2, 3, 4, 5, 6, 6, 1][kind as usize - 6];
@@ -74,13 +75,13 @@ fn heap(objects: &[Model]) -> Heap {
     let declare = |name, attributes: &[(&str, &str)]| {
         writer.declare_type(&TypeDescription { attributes, ..TypeDescription::new(kind, name) }).unwrap()
     };
-    let maps = MAPS.map(|(name, entries, _)| declare(name, &[("entries", entries)]));
+    let maps = MAPS.map(|(name, entries, _)| declare(name, &[("entries", entries), ("elements", ".length")]));
     for (id, (_, _, fields)) in maps.iter().zip(MAPS) {
         for field in fields {
             writer.field(*id, field, Encoding::Reference, false).unwrap();
         }
     }
-    let length = writer.field(maps[5], "length", Encoding::Unsigned, false).unwrap();
+    let lengths = [5, 6].map(|map| writer.field(maps[map], "length", Encoding::Unsigned, false).unwrap());
     let owner = declare("Owner", &[]);
     writer.field(owner, "map", Encoding::Reference, false).unwrap();
     let text = declare("Text", &[("text of", "characters")]);
@@ -93,7 +94,7 @@ fn heap(objects: &[Model]) -> Heap {
     let mut shard = snapshot.shard();
     for (id, object) in (0..).zip(objects) {
         let type_id = match object {
-            Model::Value(Some("number 7" | "number -1")) => number,
+            Model::Value(Some("number 7" | "number 2" | "number -1")) => number,
             Model::Value(Some("true")) => truth,
             Model::Value(Some("null")) => null,
             // Of some texts and numbers it is not known what they are.
@@ -121,7 +122,10 @@ fn heap(objects: &[Model]) -> Heap {
             Model::Map(kind, fields, slots) => (MAPS[*kind].2, fields, slots),
         };
         if type_id == maps[5] {
-            shard.value(length, Value::Unsigned(slots.len() as u64 / 2)).unwrap();
+            shard.value(lengths[0], Value::Unsigned(slots.len() as u64 / 2)).unwrap();
+        }
+        if type_id == maps[6] && has_length(id as u32) {
+            shard.value(lengths[1], Value::Unsigned(slots.len() as u64)).unwrap();
         }
         for (name, target) in names.iter().zip(fields).filter_map(|(name, target)| Some((name, (*target)?))) {
             shard.reference(Label::Name(writer.string(name).unwrap()), StrengthId::STRONG, target.into()).unwrap();
@@ -136,6 +140,29 @@ fn heap(objects: &[Model]) -> Heap {
     writer.finish().unwrap();
     let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
     Heap::new(recording, SNAPSHOT, &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
+/// Returns whether the length of an array was recorded.
+fn has_length(array: u32) -> bool {
+    !array.is_multiple_of(3)
+}
+
+/// The arrays whose elements are among the entries of an object.
+fn lists(objects: &[Model], object: u32, seen: &mut Vec<u32>) -> Vec<u32> {
+    if seen.contains(&object) {
+        return Vec::new();
+    }
+    seen.push(object);
+    let slots =
+        |array: u32| if let Model::Map(6, _, slots) = &objects[array as usize] { slots.clone() } else { vec![] };
+    let next: Vec<Option<u32>> = match &objects[object as usize] {
+        Model::Map(0, fields, _) => fields[0].map(slots).unwrap_or_default(),
+        Model::Map(1, fields, _) => vec![fields[2]],
+        Model::Map(2, fields, _) => vec![fields[0]],
+        Model::Map(6, ..) => return vec![object],
+        _ => Vec::new(),
+    };
+    next.into_iter().flatten().flat_map(|next| lists(objects, next, seen)).collect()
 }
 
 /// What a field holds, in words.
@@ -163,8 +190,13 @@ fn expected(heap: &Heap, objects: &[Model], object: u32, key: &str) -> String {
     }
     let entries = heap.entries(ObjectId(object), usize::MAX, &Silent).unwrap().unwrap();
     let mut are_known = entries.are_known;
+    let index = key.strip_prefix("number ").and_then(|number| number.parse::<u64>().ok());
     for entry in entries.entries {
-        let EntryKey::Held(held) = entry.key else { continue };
+        let held = match entry.key {
+            EntryKey::Index(at) if Some(at) == index => return words(objects, entry.value),
+            EntryKey::Held(held) => held,
+            _ => continue,
+        };
         if words(objects, held) == key {
             return words(objects, entry.value);
         }
@@ -183,7 +215,20 @@ fn expected(heap: &Heap, objects: &[Model], object: u32, key: &str) -> String {
         are_known &=
             !matches!(held, Held::Unknown | Held::Missing) && !matches!(held, Held::Object(id) if may_be_it(id));
     }
-    if are_known { "missing" } else { "unknown" }.to_owned()
+    let is_null = match (index, &lists(objects, object, &mut Vec::new())[..]) {
+        (Some(index), &[list]) if has_length(list) => {
+            let Model::Map(_, _, slots) = &objects[list as usize] else { unreachable!("a list is an array") };
+            Some(index < slots.len() as u64)
+        }
+        (Some(_), [_, ..]) => None,
+        _ => Some(false),
+    };
+    match is_null {
+        Some(true) if are_known => "null",
+        Some(false) if are_known => "missing",
+        _ => "unknown",
+    }
+    .to_owned()
 }
 
 /// The same words for values that objects were replaced by.

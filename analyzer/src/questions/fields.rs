@@ -5,6 +5,7 @@
 //!   a reference of the object has the field's name ─────▶ the object it leads to
 //!   the type declares it as a reference ────────────────▶ null
 //!   the type declares it, and no value was recorded ────▶ not known
+//!   its type says that a map has further fields ────────▶ the value in the map, see `elsewhere`
 //!   otherwise ──────────────────────────────────────────▶ missing: objects of the type have no such field
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! there it is a field of the type with the attribute, or of its bases. If some of them are references, of which some are
 //! null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
+mod elsewhere;
 mod filling;
 mod matching;
 mod named;
@@ -273,7 +275,9 @@ impl Heap {
         progress: &dyn Progress,
     ) -> Result<Vec<Held>> {
         match step {
-            PathStep::Field(name) => self.one_field(set, name, declaration, progress),
+            PathStep::Field(name) => {
+                self.or_elsewhere(set, name, self.one_field(set, name, declaration, progress), progress)
+            }
             PathStep::Key(key) => self.values_under(set, key, progress),
         }
     }

@@ -30,6 +30,13 @@ pub(super) struct KeyPredicate<'h> {
     nulls: &'h Nulls,
     /// Objects that represent no value are certainly not the key.
     is_plain: bool,
+    /// The place in a list that it may be.
+    index: Option<u64>,
+}
+
+/// The place in a list that a key may be, from 0.
+pub(super) fn index_of(key: &MapKey) -> Option<u64> {
+    if let MapKey::Number(Number::Whole(number)) = key { u64::try_from(*number).ok() } else { None }
 }
 
 /// The answer to whether a key is the one that was typed.
@@ -56,7 +63,7 @@ impl<'h> KeyPredicate<'h> {
     pub(super) fn new(heap: &'h Heap, key: &MapKey, progress: &dyn Progress) -> Result<Self> {
         let nulls = heap.nulls(progress)?;
         let test = match key {
-            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, is_plain: true }),
+            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, is_plain: true, index: None }),
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
                 let (low, high) = (Bound::With(number.clone()), Bound::With(number.clone()));
@@ -69,7 +76,13 @@ impl<'h> KeyPredicate<'h> {
             let test = KeyValue::new(heap, key, &value)?;
             heap.standing_by(|meant| test.holds(meant), progress)?
         };
-        Ok(KeyPredicate { value: Some((value, standing)), nulls, is_plain: matches!(key, MapKey::Boolean(_)) })
+        let is_plain = matches!(key, MapKey::Boolean(_));
+        Ok(KeyPredicate { value: Some((value, standing)), nulls, is_plain, index: index_of(key) })
+    }
+
+    /// The place in a list that the key may be.
+    pub(super) fn index(&self) -> Option<u64> {
+        self.index
     }
 
     /// Returns whether the key is a text.

@@ -1,4 +1,4 @@
-//! What many maps hold under one key.
+//! What many maps hold under one key, and lists at one index.
 //!
 //! Each map is walked up to the first entry with the key. The walks take turns: each goes on until it needs an object that
 //! was not read, and then the next objects of all are read at once.
@@ -8,7 +8,7 @@ use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
 use super::forms::Forms;
-use super::key_predicate::KeyPredicate;
+use super::key_predicate::{KeyPredicate, index_of};
 use super::named::has_named_keys;
 use super::parts::Contribution;
 use super::reader::Reader;
@@ -18,7 +18,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::Held;
+use crate::questions::fields::{Filling, Held};
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 const MAPS_AT_ONCE: usize = 1 << 14;
@@ -31,8 +31,8 @@ const STEPS_PER_OBJECT: u64 = 16;
 const LEAST_STEPS: u64 = 1 << 22;
 
 impl Heap {
-    /// What each object of the set, which is a map, holds under a key, in their order: missing if it has no such key, unknown
-    /// if not all of its keys are known. Of several equal keys the first counts, in the order of [`Heap::entries`]. An object
+    /// What each object of the set, which is a map or a list, holds under a key or at an index, in their order: missing if it
+    /// has no such key or is shorter, unknown if not all of its keys are known. Of several equal keys the first counts, in the order of [`Heap::entries`]. An object
     /// whose type does not say where its entries are is unknown, unless it is a text, a number or null.
     ///
     /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all, and of [`Heap::lines`] of the keys that
@@ -41,7 +41,7 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::NoKeys`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn values_under(&self, set: &ObjectSet, key: &MapKey, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let forms = self.forms_with_keys()?;
+        let forms = self.forms_with_keys(key)?;
         if !self.recording().has_contents()? {
             return Ok(vec![Held::Unknown; set.len() as usize]);
         }
@@ -83,25 +83,29 @@ impl Heap {
         self.objects_of_types(None, |id| forms.of(id).is_some(), progress)
     }
 
-    /// The objects whose types say where their keys are.
+    /// The objects whose types say where what they hold under a key, or at an index, is.
     ///
     /// # Errors
     /// As for [`Heap::values_under`].
-    pub(crate) fn maps(&self, progress: &dyn Progress) -> Result<ObjectSet> {
-        let (forms, tables) = (self.forms_with_keys()?, self.recording().tables()?);
-        let leads_to_keys = |form| forms.parts(form).iter().any(Contribution::leads_to_keys);
-        let is_map = |id| forms.of(id).is_some_and(leads_to_keys) || has_named_keys(tables, id);
+    pub(crate) fn maps(&self, key: &MapKey, progress: &dyn Progress) -> Result<ObjectSet> {
+        let (forms, tables) = (self.forms_with_keys(key)?, self.recording().tables()?);
+        let is_index = index_of(key).is_some();
+        let leads_to_it = |part: &Contribution| part.leads_to_keys() || is_index && part.leads_to_indices();
+        let is_map = |id| {
+            forms.of(id).is_some_and(|form| forms.parts(form).iter().any(leads_to_it)) || has_named_keys(tables, id)
+        };
         self.objects_of_types(None, is_map, progress)
     }
 
     /// The ways in which types say where entries are.
     ///
     /// # Errors
-    /// [`AnalyzerError::NoKeys`] if none has keys, [`AnalyzerError::Section`].
-    fn forms_with_keys(&self) -> Result<Forms> {
+    /// [`AnalyzerError::NoKeys`] if none has keys or, if the key may be an index, elements; [`AnalyzerError::Section`].
+    fn forms_with_keys(&self, key: &MapKey) -> Result<Forms> {
         let (forms, tables) = (Forms::find(self)?, self.recording().tables()?);
         let mut types = (0..tables.type_count() as u32).map(TypeId);
-        match forms.have_keys() || types.any(|id| has_named_keys(tables, id)) {
+        let has_lists = index_of(key).is_some() && forms.len() > 0;
+        match has_lists || forms.have_keys() || types.any(|id| has_named_keys(tables, id)) {
             true => Ok(forms),
             false => Err(AnalyzerError::NoKeys),
         }
@@ -145,8 +149,43 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
         most = (most * 2).min(LEAST_AT_ONCE.max(MOST_AT_ONCE / walks.len()));
     }
     let read = key.read(reader.heap, ended.iter().flat_map(|(_, walk)| walk.unread_keys()), reader.progress)?;
-    let found: HashMap<ObjectId, Held> = ended.iter().map(|(map, walk)| (*map, walk.value(&read))).collect();
+    let mut found: HashMap<ObjectId, Held> = ended.iter().map(|(map, walk)| (*map, walk.value(&read))).collect();
+    if let Some(index) = key.index() {
+        beyond_slots(reader, &ended, index, &mut found)?;
+    }
     Ok(inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect())
+}
+
+/// Tells of lists whose slots with objects do not have the index whether they are null there, or end before. It is not known
+/// of a list without a number of elements.
+fn beyond_slots(
+    reader: &Reader<'_>,
+    ended: &[(ObjectId, Walk<'_>)],
+    index: u64,
+    found: &mut HashMap<ObjectId, Held>,
+) -> Result<()> {
+    let mut searched: Vec<(ObjectId, ObjectId)> =
+        ended.iter().filter_map(|(map, walk)| Some((walk.searched_list()?, *map))).collect();
+    searched.retain(|(_, map)| found.get(map) == Some(&Held::Missing));
+    searched.sort_unstable();
+    let mut lists: Vec<ObjectId> = searched.iter().map(|&(list, _)| list).collect();
+    lists.dedup();
+    let fillings = match reader.heap.fillings(&reader.heap.set_of(&lists), reader.progress) {
+        Err(AnalyzerError::NoElements { .. } | AnalyzerError::ReplacedNumbers) => vec![Filling::default(); lists.len()],
+        fillings => fillings?,
+    };
+    for (list, map) in searched {
+        let elements = lists.binary_search(&list).ok().and_then(|at| fillings[at].elements);
+        found.insert(
+            map,
+            match elements {
+                Some(elements) if index < elements => Held::Null,
+                Some(_) => Held::Missing,
+                None => Held::Unknown,
+            },
+        );
+    }
+    Ok(())
 }
 
 /// The map whose entries are those of another one.

@@ -150,6 +150,19 @@ impl Contribution {
         self.has_key() || matches!(self, Contribution::Of { .. } | Contribution::OfEach(_))
     }
 
+    /// Returns whether it may lead to elements that have an index.
+    pub(super) fn leads_to_indices(&self) -> bool {
+        match self {
+            Contribution::Element { is_ordered, .. } | Contribution::OwnUnnamed { is_ordered, .. } => *is_ordered,
+            Contribution::Of { .. }
+            | Contribution::OfEach(_)
+            | Contribution::Copies { .. }
+            | Contribution::Elements { .. }
+            | Contribution::OwnElements => true,
+            _ => false,
+        }
+    }
+
     /// The fields that it is found from.
     pub(super) fn paths(&self) -> Vec<&FieldPath> {
         match self {

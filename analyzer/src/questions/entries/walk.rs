@@ -123,6 +123,7 @@ impl<'k> Walk<'k> {
                 Task::Repeat(value, left) => {
                     let Some(copies) = self.copies_left.checked_sub(1) else {
                         self.found.has_more = true;
+                        self.found.are_known &= self.key.is_none();
                         break;
                     };
                     self.copies_left = copies;
@@ -159,6 +160,10 @@ impl<'k> Walk<'k> {
                 KeyMatch::Unknown => self.found.are_known = false,
                 KeyMatch::Unread(key) => self.unread.push((key, entry.value)),
             },
+            (Some(test), EntryKey::Index(index)) if test.index() == Some(index) => {
+                self.value = Some(entry.value);
+                return false;
+            }
             (Some(_), EntryKey::None | EntryKey::Index(_)) => {}
         }
         true
@@ -190,11 +195,18 @@ impl<'k> Walk<'k> {
         match (same.next(), same.next()) {
             (Some(value), None) => value,
             (Some(_), Some(_)) => Held::Unknown,
+            // Of several lists it is not known which one goes on in which.
+            _ if self.lists.len() > 1 => Held::Unknown,
             _ if self.found.are_known && self.unread.iter().all(|(key, _)| read.get(key) == Some(&Some(false))) => {
                 Held::Missing
             }
             _ => Held::Unknown,
         }
+    }
+
+    /// The only list in which an element at the index was not found, when the walk has ended: it is null there, or ends before.
+    pub(super) fn searched_list(&self) -> Option<ObjectId> {
+        if let (None, [(list, _)]) = (self.value, &self.lists[..]) { Some(*list) } else { None }
     }
 
     /// The number of null elements of the lists: the recorded number of elements less those found.
@@ -220,7 +232,9 @@ impl<'k> Walk<'k> {
         let parts: Vec<(&Contribution, Vec<Held>)> =
             reader.parts(read).map(|(part, held)| (part, held.to_vec())).collect();
         for (part, held) in parts {
-            if self.key.is_some() && !part.leads_to_keys() {
+            let may_have_it =
+                |key: &KeyPredicate<'_>| part.leads_to_keys() || key.index().is_some() && part.leads_to_indices();
+            if self.key.is_some_and(|key| !may_have_it(key)) {
                 is_missing = false;
                 continue;
             }

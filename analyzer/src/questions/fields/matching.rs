@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use barrow_expressions::FieldTest;
+use barrow_expressions::{FieldTest, PathStep};
 use barrow_format::block::ColumnSelection;
 use barrow_format::rows::{Encoding, Value};
 use barrow_format::{ObjectId, TypeId};
@@ -31,20 +31,32 @@ impl Heap {
     /// [`AnalyzerError::NoField`], [`AnalyzerError::OtherValues`], [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
     pub(crate) fn field_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
+        let elsewhere = self.with_fields_elsewhere(progress)?;
         let found = match path.has_keys() {
-            true => self.keyed_matches(path, test, progress),
-            false => self.named_matches(path, test, progress),
+            true => self.column_matches(path, test, elsewhere.as_ref(), progress),
+            false => match elsewhere.map(|elsewhere| self.column_matches(path, test, Some(&elsewhere), progress)) {
+                Some(Ok(tested)) if !tested.passing.is_empty() || !tested.unknown.is_empty() => Ok(tested),
+                // The same, with the reasons why nothing passes.
+                _ => self.named_matches(path, test, progress),
+            },
         };
         found.map_err(|error| path.place(error))
     }
 
-    /// The objects for which what a path with keys leads to passes a test.
-    fn keyed_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
+    /// The objects for which what a path with keys leads to passes a test, or what any path leads to if some objects keep
+    /// fields `elsewhere`.
+    fn column_matches(
+        &self,
+        path: &FieldPath,
+        test: &FieldTest,
+        elsewhere: Option<&ObjectSet>,
+        progress: &dyn Progress,
+    ) -> Result<Tested> {
         self.require_numbers(test)?;
         let begins_with_key = path.name_at(0).is_none();
         let starts = match test {
             FieldTest::Unknown { .. } if begins_with_key => self.all_objects(),
-            _ => self.starts(path, progress)?,
+            _ => self.starts(path, elsewhere, progress)?,
         };
         let column = self.path_column(&starts, path, progress)?;
         let nulls = self.nulls(progress)?;
@@ -68,11 +80,23 @@ impl Heap {
         Ok(perhaps)
     }
 
-    /// The objects from which a path with keys may lead to something: those with the first field, or all maps.
-    fn starts(&self, path: &FieldPath, progress: &dyn Progress) -> Result<ObjectSet> {
-        let Some(name) = path.name_at(0) else { return self.maps(progress) };
-        let field = NamedField::find(self.recording(), name)?;
-        Ok(self.collect(&field, name, progress, |held| Some(held != Held::Missing))?.passing)
+    /// The objects from which a path may lead to something: those with the first field, or that may have it `elsewhere`; or
+    /// all that the first key may be of.
+    fn starts(&self, path: &FieldPath, elsewhere: Option<&ObjectSet>, progress: &dyn Progress) -> Result<ObjectSet> {
+        let name = match path.steps().first() {
+            Some(PathStep::Key(key)) => return self.maps(key, progress),
+            _ => path.name_at(0).unwrap_or_default(),
+        };
+        let own = NamedField::find(self.recording(), name)
+            .and_then(|field| self.collect(&field, name, progress, |held| Some(held != Held::Missing)));
+        match (own, elsewhere) {
+            (Err(AnalyzerError::NoField { .. }), Some(elsewhere)) => Ok(elsewhere.clone()),
+            (own, elsewhere) => {
+                let mut starts = own?.passing;
+                elsewhere.into_iter().for_each(|elsewhere| starts.union_with(elsewhere));
+                Ok(starts)
+            }
+        }
     }
 
     /// The objects that represent a value that was not recorded.

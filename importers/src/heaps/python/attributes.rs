@@ -3,11 +3,14 @@
 /// The attribute of a type with the name of a further base: neither its first base nor one of that base's bases.
 pub(crate) const FURTHER_BASES: &str = "implements";
 
+/// The attribute of a type with the name of the field that leads to further fields of its objects.
+pub(crate) const FIELDS_IN: &str = "fields in";
+
 /// The field that holds a number.
 pub(crate) const VALUE: &str = "value";
 
 /// The attributes of a type: numbers represent values, collections have elements and slots, `None` is null, members
-/// of an enumeration have a name, dates read as such.
+/// of an enumeration have a name, dates read as such, dictionaries have the further attributes of instances.
 pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
     match name {
         "int" | "float" => &[("value of", VALUE), ("interchangeable", "yes")],
@@ -26,6 +29,7 @@ pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
         "datetime.datetime" => {
             &[("reads as", "{.year .month .day:date}T{.hour .minute .second .nanosecond:clock}[{?.is_utc}Z]")]
         }
+        "object" => &[(FIELDS_IN, "__dict__")],
         "NoneType" => &[("null", "None")],
         _ => &[],
     }

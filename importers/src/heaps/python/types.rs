@@ -96,7 +96,8 @@ impl LineType {
             base = Some(type_id);
         }
         let type_id = base.expect("a class is in its own line");
-        let mut built_in = classes.line(class).filter(|(_, class)| !attributes::of_type(&class.name).is_empty());
+        let has_own = |name| attributes::of_type(name).iter().any(|(key, _)| *key != attributes::FIELDS_IN);
+        let mut built_in = classes.line(class).filter(|(_, class)| has_own(&class.name));
         let declares_fields = built_in.find_map(|(address, _)| declared.get(&(address, kind)).copied());
         Ok((type_id, declares_fields.unwrap_or(type_id)))
     }
