@@ -63,6 +63,21 @@ export class TreeRows {
     return { branch: run.branch, index: run.from + row - this.#start(this.near) };
   }
 
+  /** The children that are in the rows from `first` to before `end`, as pieces of their lists. @param {number} first @param {number} end @returns {Run[]} */
+  between(first, end) {
+    /** @type {Run[]} */
+    const pieces = [];
+    const last = Math.min(end, this.length);
+    for (let row = Math.max(0, first), at = row < last ? this.#runAt(row) : 0; row < last; at++) {
+      const { branch, from } = this.runs[at];
+      const start = this.#start(at);
+      const next = Math.min(last, start + size(this.runs[at]));
+      pieces.push({ branch, from: from + row - start, to: from + next - start });
+      row = next;
+    }
+    return pieces;
+  }
+
   /** The row of a child whose branch is in the tree. @param {Branch} branch @param {number} index */
   rowOf(branch, index) {
     const at = this.#runOf(branch, index);

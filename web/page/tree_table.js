@@ -241,7 +241,8 @@ export class TreeTable {
   #shown(first, end) {
     const isFlying = Math.abs(first - this.lastFirst) > PAGE;
     this.lastFirst = first;
-    clearTimeout(this.resting);
+    if (this.resting) clearTimeout(this.resting);
+    this.resting = 0;
     if (isFlying) this.resting = window.setTimeout(() => this.#loadShown(first, end), REST_MS);
     else this.#loadShown(first, end);
     this.#rove(first, end);
@@ -251,11 +252,10 @@ export class TreeTable {
   #loadShown(first, end) {
     /** @type {Map<Branch, Set<number>>} */
     const wanted = new Map();
-    for (let row = Math.max(0, first - AHEAD); row < end + AHEAD; row++) {
-      const place = this.tree.at(row);
-      if (!place) break;
-      const pages = wanted.get(place.branch) ?? new Set();
-      wanted.set(place.branch, pages.add(pageOf(place)));
+    for (const { branch, from, to } of this.tree.between(first - AHEAD, end + AHEAD)) {
+      const pages = wanted.get(branch) ?? new Set();
+      for (let page = pageOf({ branch, index: from }); page <= pageOf({ branch, index: to - 1 }); page++) pages.add(page);
+      wanted.set(branch, pages);
     }
     for (const flight of this.flights) {
       if (wanted.get(flight.branch)?.has(flight.page)) continue;
@@ -273,12 +273,15 @@ export class TreeTable {
     const cells = COLUMNS.map(([key], at) => h('span', { class: `c-${key}`, role: 'gridcell', 'aria-colindex': at + 1 }));
     const [twisty, link] = [h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('a', { class: 'object', tabindex: -1 })];
     const [type, name, origin, deep] = [h('bdi'), h('bdi', { class: 'muted' }), h('bdi', { class: 'muted origin' }), h('span', { class: 'muted origin' })];
-    const bar = h('span', { class: 'share-bar', 'aria-hidden': 'true' }, h('span'));
-    const share = h('span');
+    const [bar, share] = [h('span'), h('span')];
     cells[0].append(twisty, link, type, name, origin, deep);
-    cells[2].append(share, bar);
+    cells[2].append(share, h('span', { class: 'share-bar', 'aria-hidden': 'true' }, bar));
     const row = h('div', { class: 'vr-row', role: 'row', tabindex: -1 }, cells);
-    PARTS.set(row, { cells, twisty, link, type, name, origin, deep, share, bar: /** @type {HTMLElement} */ (bar.firstChild), row: -1 });
+    const [, retained, , own, objects, children] = cells;
+    PARTS.set(row, {
+      texts: [twisty, link, type, name, origin, deep, retained, share, own, objects, children].map(textIn), row: -1, attribute: attributesOf(row), href: attributesOf(link),
+      width: styleOf(bar, 'width'), depth: styleOf(cells[0], '--depth'),
+    });
     row.addEventListener('click', (event) => this.#click(event, row));
     row.addEventListener('dblclick', () => this.#toggle(row));
     row.addEventListener('focus', () => this.#focused(row));
@@ -291,59 +294,50 @@ export class TreeTable {
     const parts = PARTS.get(element);
     if (!place || !parts) return;
     parts.row = row;
+    const { attribute } = parts;
     const { branch, index } = place;
     const node = this.#node(place);
     const isExpanded = branch.expanded.has(index);
     const isActive = this.active?.branch === branch && this.active.index === index;
-    attribute(element, 'aria-rowindex', row + 2);
-    attribute(element, 'aria-level', branch.level);
-    attribute(element, 'aria-setsize', branch.count);
-    attribute(element, 'aria-posinset', index + 1);
-    attribute(element, 'aria-selected', isActive);
-    attribute(element, 'aria-expanded', node && node.children > 0 ? isExpanded : null);
-    attribute(element, 'aria-busy', node ? null : true);
-    attribute(element, 'tabindex', isActive ? 0 : -1);
-    parts.cells[0].style.setProperty('--depth', String(branch.level - 1));
-    if (node) this.#fillNode(parts, node, isExpanded, branch.level);
-    else this.#fillPending(parts, place);
+    attribute('aria-rowindex', row + 2);
+    attribute('aria-level', branch.level);
+    attribute('aria-setsize', branch.count);
+    attribute('aria-posinset', index + 1);
+    attribute('aria-selected', isActive);
+    attribute('aria-expanded', node && node.children > 0 ? isExpanded : null);
+    attribute('aria-busy', node ? null : true);
+    attribute('tabindex', isActive ? 0 : -1);
+    parts.depth(String(branch.level - 1));
+    const texts = node ? this.#textsOf(node, isExpanded, branch.level) : this.#pending(place);
+    parts.texts.forEach((text, at) => text(texts[at] ?? ''));
+    parts.href('href', node === null || node.object === null ? null : this.options.href(node));
+    parts.width(node && this.whole > 0 ? `${Math.min(100, (node.retained / this.whole) * 100)}%` : '0');
   }
 
-  /** @param {RowParts} parts @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
-  #fillNode(parts, node, isExpanded, level) {
-    const isMany = (node.members ?? 1) > 1;
-    const chain = this.options.source.folded(node)?.chain;
-    text(parts.twisty, node.children === 0 ? '·' : isExpanded ? '▾' : '▸');
-    text(parts.link, node.object === null ? '' : isMany ? `largest @${node.object}` : `@${node.object}`);
-    if (node.object !== null) parts.link.href = this.options.href(node);
-    else parts.link.removeAttribute('href');
+  /** The texts of a row, in the order of its parts. @param {TreeNode} node @param {boolean} isExpanded @param {number} level */
+  #textsOf(node, isExpanded, level) {
+    const fold = this.options.source.folded(node);
+    const [chain, own] = [fold?.chain, fold?.own ?? node.own];
     const [type, origin] = shortType(node.type);
-    text(parts.type, shortened(chain ? chainTitle({ ...chain, types: chain.types.map((one) => shortType(one)[0]) }) : manyOf(node.members, type)));
-    text(parts.origin, shortened(origin));
-    text(parts.deep, level - 1 > DEEPEST_INDENT ? `level ${grouped(level)}` : '');
-    text(parts.name, node.name === null || chain ? '' : shortened(node.name));
-    const share = this.whole > 0 ? node.retained / this.whole : 0;
-    text(parts.cells[1], numberText(node.retained, 'bytes'));
-    text(parts.share, `${(share * 100).toFixed(1)} %`);
-    parts.bar.style.width = `${Math.min(100, share * 100)}%`;
-    const own = this.options.source.folded(node)?.own ?? node.own;
-    text(parts.cells[3], own === null ? '' : numberText(own, 'bytes'));
-    text(parts.cells[4], grouped(node.objects));
-    text(parts.cells[5], node.children > 0 && !node.isType ? grouped(node.children) : '');
+    return [
+      node.children === 0 ? '·' : isExpanded ? '▾' : '▸',
+      node.object === null ? '' : (node.members ?? 1) > 1 ? `largest @${node.object}` : `@${node.object}`,
+      shortened(chain ? chainTitle({ ...chain, types: chain.types.map((one) => shortType(one)[0]) }) : manyOf(node.members, type)),
+      node.name === null || chain ? '' : shortened(node.name),
+      shortened(origin),
+      level - 1 > DEEPEST_INDENT ? `level ${grouped(level)}` : '',
+      numberText(node.retained, 'bytes'),
+      `${((this.whole > 0 ? node.retained / this.whole : 0) * 100).toFixed(1)} %`,
+      own === null ? '' : numberText(own, 'bytes'),
+      grouped(node.objects),
+      node.children > 0 && !node.isType ? grouped(node.children) : '',
+    ];
   }
 
-  /** @param {RowParts} parts @param {Place} place */
-  #fillPending(parts, { branch, index }) {
+  /** @param {Place} place */
+  #pending({ branch, index }) {
     const problem = this.pages.get(branch)?.get(pageOf({ branch, index }))?.problem ?? null;
-    text(parts.twisty, '·');
-    text(parts.link, '');
-    parts.link.removeAttribute('href');
-    text(parts.type, problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`);
-    text(parts.name, '');
-    text(parts.origin, '');
-    text(parts.deep, '');
-    text(parts.share, '');
-    parts.bar.style.width = '0';
-    for (const at of [1, 3, 4, 5]) text(parts.cells[at], '');
+    return ['·', '', problem === null ? 'loading …' : `not loaded: ${visible(problem)}; click to try again`];
   }
 
   /** One row is the stop of the tabulator: the active one, or the first that is visible. @param {number} first @param {number} end */
@@ -351,9 +345,9 @@ export class TreeTable {
     if (!this.active) return;
     const row = this.tree.rowOf(this.active.branch, this.active.index);
     const element = this.rows.elementOf(row >= first && row < end ? row : first);
+    if (!element) return;
     // The property `tabIndex` makes the browser lay out; the attribute does not.
-    if (!element || element.getAttribute('tabindex') === '0') return;
-    for (const one of this.rows.elements.values()) attribute(one, 'tabindex', one === element ? 0 : -1);
+    for (const one of this.rows.elements.values()) PARTS.get(one)?.attribute('tabindex', one === element ? 0 : -1);
   }
 
   // Keys and clicks
@@ -538,23 +532,43 @@ function pageOf({ branch, index }) {
   return Math.floor(index / pageSize(branch));
 }
 
+/** Sets something of an element, unless it is so already: what was set last is kept, because asking the browser takes longer. */
+/** @typedef {(value: string) => void} Setter */
 /**
  * The parts of a row that change.
- * @typedef {{cells: HTMLElement[], twisty: HTMLElement, link: HTMLAnchorElement, type: HTMLElement, name: HTMLElement, origin: HTMLElement, deep: HTMLElement,
- *   share: HTMLElement, bar: HTMLElement, row: number}} RowParts
+ * @typedef {{texts: Setter[], row: number, attribute: ReturnType<typeof attributesOf>, href: ReturnType<typeof attributesOf>, width: Setter, depth: Setter}} RowParts
  */
 /** @type {WeakMap<HTMLElement, RowParts>} */
 const PARTS = new WeakMap();
 
-/** @param {HTMLElement} element @param {string} name @param {string | number | boolean | null} value */
-function attribute(element, name, value) {
-  if (value === null) element.removeAttribute(name);
-  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+/** @param {HTMLElement} element */
+function attributesOf(element) {
+  /** @type {Map<string, string | number | boolean | null>} */
+  const last = new Map();
+  return (/** @type {string} */ name, /** @type {string | number | boolean | null} */ value) => {
+    if (last.get(name) === value) return;
+    last.set(name, value);
+    if (value === null) element.removeAttribute(name);
+    else element.setAttribute(name, String(value));
+  };
 }
 
-/** @param {HTMLElement} element @param {string} value */
-function text(element, value) {
-  if (element.textContent !== value) element.textContent = value;
+/** @param {HTMLElement} element @param {string} name @returns {Setter} */
+function styleOf(element, name) {
+  let last = '';
+  return (value) => {
+    if (value !== last) element.style.setProperty(name, last = value);
+  };
+}
+
+/** The text of an element: its node stays, and only what it says is replaced. @param {HTMLElement} element @returns {Setter} */
+function textIn(element) {
+  const node = document.createTextNode('');
+  element.append(node);
+  let last = '';
+  return (value) => {
+    if (value !== last) node.data = last = value;
+  };
 }
 
 /** The beginning of a name: the whole is on the page of the object. @param {string} name */

@@ -34,10 +34,14 @@ export class VirtualRows {
     this.scrollTop = 0;
     /** Elements by the row that they show. @type {Map<number, HTMLElement>} */
     this.elements = new Map();
-    /** @type {HTMLElement[]} */
-    this.free = [];
+    /** Elements that show no row. @type {Set<HTMLElement>} */
+    this.free = new Set();
+    /** The element that is kept out of sight, because it has the focus. @type {HTMLElement | null} */
+    this.away = null;
     this.frame = 0;
     this.settling = 0;
+    /** When it was scrolled last. */
+    this.moved = 0;
     this.body = h('div', { class: 'vr-rows', role: 'presentation' });
     this.view = h('div', { class: 'vr-view', role: 'presentation' }, this.body);
     this.space = h('div', { class: 'vr-space', role: 'presentation' }, this.view);
@@ -108,7 +112,7 @@ export class VirtualRows {
 
   /** Shows what is to be seen at the position, now. Only rows that come into view are filled. */
   draw() {
-    cancelAnimationFrame(this.frame);
+    if (this.frame) cancelAnimationFrame(this.frame);
     this.frame = 0;
     const first = Math.floor(this.top / this.rowHeight);
     const end = Math.min(this.length, first + MOST_ELEMENTS, Math.ceil((this.top + this.height) / this.rowHeight) + 1);
@@ -161,8 +165,15 @@ export class VirtualRows {
 
   /** The position is kept here, so the thumb of a scaled range can follow later: setting it makes the browser lay out. */
   #settle() {
-    clearTimeout(this.settling);
-    this.settling = window.setTimeout(() => this.#follow(), SETTLED_MS);
+    this.moved = performance.now();
+    this.settling ||= window.setTimeout(() => this.#settled(), SETTLED_MS);
+  }
+
+  /** One timer waits for the last of many events, because making one for each takes longer. */
+  #settled() {
+    const left = this.moved + SETTLED_MS - performance.now();
+    this.settling = left > 0 ? window.setTimeout(() => this.#settled(), left) : 0;
+    if (left <= 0) this.#follow();
   }
 
   /** @param {WheelEvent} event */
@@ -178,52 +189,64 @@ export class VirtualRows {
   }
 
   #later() {
-    this.frame ||= requestAnimationFrame(() => this.draw());
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
   }
 
   /** Frees the elements of rows that are no longer shown. The one with the focus stays, out of sight, and keeps it.
    *  @param {number} first @param {number} end */
   #release(first, end) {
     const focused = document.activeElement;
+    const own = focused !== null && this.body.contains(focused) ? focused : null;
+    let away = null;
     for (const [row, element] of this.elements) {
-      const isShown = row >= first && row < end;
-      const isPinned = !isShown && row < this.length && focused !== null && element.contains(focused);
-      element.classList.toggle('vr-away', isPinned);
-      if (isShown || isPinned) continue;
-      this.elements.delete(row);
-      this.free.push(element);
-    }
-  }
-
-  /** Gives every shown row an element, in the order of the rows. @param {number} first @param {number} end */
-  #place(first, end) {
-    const shown = new Set();
-    for (let row = first; row < end; row++) shown.add(this.elements.get(row));
-    const next = (/** @type {ChildNode | null} */ node) => {
-      while (node && !shown.has(node)) node = node.nextSibling;
-      return node;
-    };
-    let cursor = next(this.body.firstChild);
-    for (let row = first; row < end; row++) {
-      let element = this.elements.get(row);
-      if (element && element === cursor) {
-        cursor = next(cursor.nextSibling);
+      if (row >= first && row < end) continue;
+      if (row < this.length && own !== null && element.contains(own)) {
+        away = element;
         continue;
       }
-      const focused = element?.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
-      element ??= this.#element(row);
-      this.body.insertBefore(element, cursor);
-      focused?.focus({ preventScroll: true });
+      this.elements.delete(row);
+      this.free.add(element);
     }
-    for (const element of this.free) element.hidden = true;
+    if (away === this.away) return;
+    this.away?.classList.remove('vr-away');
+    away?.classList.add('vr-away');
+    this.away = away;
   }
 
-  /** @param {number} row */
-  #element(row) {
-    const element = this.free.pop() ?? this.rows.make();
-    element.hidden = false;
+  /** Gives every shown row an element, in the order of the rows. One that is free stays where it is if a row belongs there:
+   *  putting it elsewhere takes as long as filling it. @param {number} first @param {number} end */
+  #place(first, end) {
+    let node = this.body.firstChild;
+    for (let row = first; row < end; row++) {
+      const element = this.elements.get(row);
+      while (node && node !== element && (node === this.away || (element && this.free.has(/** @type {HTMLElement} */ (node))))) node = node.nextSibling;
+      const here = /** @type {HTMLElement | null} */ (node);
+      if (element && element === here) {
+        node = here.nextSibling;
+      } else if (element) {
+        const focused = element.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement) : null;
+        this.body.insertBefore(element, node);
+        focused?.focus({ preventScroll: true });
+      } else if (here && this.free.has(here)) {
+        node = here.nextSibling;
+        this.#use(here, row);
+      } else {
+        const [other = this.rows.make()] = this.free;
+        this.body.insertBefore(other, node);
+        this.#use(other, row);
+      }
+    }
+    for (const element of this.free) if (!element.hidden) element.hidden = true;
+  }
+
+  /** @param {HTMLElement} element @param {number} row */
+  #use(element, row) {
+    this.free.delete(element);
+    if (element.hidden) element.hidden = false;
     this.elements.set(row, element);
     this.rows.fill(element, row);
-    return element;
   }
 }
