@@ -4,7 +4,7 @@ import { h } from './dom.js';
 import { visible } from './value_text.js';
 import { copy } from './frame.js';
 import { changed, format, parse, shellLine } from './state.js';
-import { freeName, furtherOf, setName, subjectOf, withAdded } from './links.js';
+import { freeName, furtherOf, partOf, setName, subjectOf, withAdded } from './links.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./served.js').ServedFile} ServedFile */
@@ -82,14 +82,15 @@ function itemsOf(state, file) {
 function setItems(state, link) {
   const { object, expression } = subjectOf(state.q);
   const [, snapshot, number] = object?.match(/^(?:(\d+):)?(@\d+)$/) ?? [];
-  const term = number ?? (expression && furtherOf(state.q, { snapshots: 1 }).length > 0 ? `(${expression})` : null);
-  if (!term) return [];
+  const all = number ?? (expression && furtherOf(state.q, { snapshots: 1 }).length > 0 ? expression : null);
+  if (!all) return [];
+  const term = partOf(all);
   const here = parse(location.hash);
   const selected = snapshot === undefined ? {} : { s: Number(snapshot) };
-  const to = (/** @type {string | null} */ name) => changed(here, { lets: withAdded(here.lets, name, term), ...selected });
+  const to = (/** @type {string | null} */ name) => changed(here, { lets: withAdded(here.lets, name, all), ...selected });
   const known = here.lets.map(setName).filter(Boolean).slice(0, MOST_SETS);
   return [...known.map((name) => link(`add to ${name}`, to(name), `${name} = … or ${term}`)), link('new set', to(null), `${freeName(here.lets)} = ${term}`),
-    link('without', changed(here, { w: [...here.w, number ?? expression ?? ''], ...selected }), `without ${number ?? expression}`)];
+    link('without', changed(here, { w: [...here.w, all], ...selected }), `without ${all}`)];
 }
 
 function items() {

@@ -174,11 +174,26 @@ export function furtherOf(line, { snapshots }) {
   return snapshots > 1 ? [...all, { label: 'trend', line: `trend ${expression}` }] : all;
 }
 
-/** The sets after these objects were added to one of them, or to a new one. @param {string[]} lets @param {string | null} name null: a new set @param {string} term @returns {string[]} */
-export function withAdded(lets, name, term) {
-  const before = lets.find((set) => name !== null && set.startsWith(`${name} `));
-  if (before) return lets.map((set) => (set === before ? `${name} = (${set.slice(`${name} = `.length)}) or ${term}` : set));
-  return [...lets, `${freeName(lets)} = ${term}`];
+/** Objects as a part of a longer expression. What begins with a kind is none. @param {string} expression */
+export function partOf(expression) {
+  return isTerm(expression) && !/^@\d+$/.test(expression) ? `(${expression})` : expression;
+}
+
+/**
+ * The sets after these objects were added to one of them, or to a new one. What begins with a kind has a name of its own before.
+ * @param {string[]} lets @param {string | null} name null: a new set @param {string} expression @returns {string[]}
+ */
+export function withAdded(lets, name, expression) {
+  const before = lets.find((set) => name !== null && setName(set) === name);
+  if (before === undefined) return [...lets, `${freeName(lets)} = ${partOf(expression)}`];
+  /** @type {string[]} */
+  const made = [];
+  const parts = [expressionOf(before), expression].map((one) => {
+    if (isTerm(one)) return partOf(one);
+    made.push(`${freeName([...lets, ...made])} = ${one}`);
+    return setName(made[made.length - 1]);
+  });
+  return lets.flatMap((set) => (set === before ? [...made, `${name} = ${parts.join(' or ')}`] : [set]));
 }
 
 /** What a set and another one make as a new set: the expression, and the change that has it. @param {import('./state.js').State} state @param {string} name @param {{snapshots: number | null}} file */
@@ -192,18 +207,27 @@ export function combined({ q, lets }, name, { snapshots }) {
 
 /** The sets without one of them: those that it is a part of have its expression instead, or are gone too if that begins with a kind. @param {string[]} lets @param {string} set @returns {string[]} */
 export function withoutSet(lets, set) {
-  const [name, expression] = [setName(set), set.replace(/^[^=]*=\s*/, '')];
-  const isTerm = /^([($@.]|(not|is)\b|\w+\s*([=!<>~]|in\b))/i.test(expression);
+  const [name, expression] = [setName(set), expressionOf(set)];
   const inserted = (/** @type {string} */ other) => other.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\$[\p{L}\p{N}_]+/gu, (word) => (word === name ? `(${expression})` : word));
-  const gone = isTerm ? undefined : lets.find((other) => other !== set && inserted(other) !== other);
+  const gone = isTerm(expression) ? undefined : lets.find((other) => other !== set && inserted(other) !== other);
   if (gone !== undefined) return withoutSet(withoutSet(lets.filter((other) => other !== set), gone), set);
   return lets.filter((other) => other !== set).map(inserted);
+}
+
+/** Whether an expression begins with a comparison, an object or a set, and so with no kind. @param {string} expression */
+function isTerm(expression) {
+  return /^([($@.]|(not|is)\b|\w+(\s*[=!<>~]|\s+in\b))/i.test(expression);
 }
 
 /** The first name that no set has. @param {string[]} lets */
 export function freeName(lets) {
   const names = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `$${letter}`);
   return names.find((name) => !lets.some((set) => setName(set) === name)) ?? `$set${lets.length}`;
+}
+
+/** What a set contains. @param {string} set such as `$a = size > 1K` */
+function expressionOf(set) {
+  return set.replace(/^[^=]*=\s*/, '');
 }
 
 /** The name of a set. @param {string} set such as `$a = size > 1K` */

@@ -191,6 +191,25 @@ test('objects of a menu are added to a set', async () => {
   await leave(page);
 });
 
+test('an object is added to a set that begins with a kind', async () => {
+  const set = '$a = primitive array size > 1K';
+  const page = await openPage(browser, server, { fragment: fragment({ f: 'storefront.barrow', q: SESSIONS, let: set }) });
+  await settled(page, 'answer');
+  await quiet(page);
+  await page.locator('.view:not(.last-good) tbody tr').first().locator('a').first().click({ button: 'right' });
+  await page.locator(menu).getByRole('menuitem', { name: 'add to $a' }).click();
+  await page.waitForFunction(() => location.hash.includes('or'));
+  const lets = new URLSearchParams(new URL(page.url()).hash.slice(1)).getAll('let');
+  const before = answered(STOREFRONT, `let ${set}`, 'count $a').objects;
+  const [first] = answered(STOREFRONT, SESSIONS).rows;
+  assert.deepEqual(lets, ['$b = primitive array size > 1K', `$a = $b or @${first.object}`]);
+  await goTo(page, { f: 'storefront.barrow', s: 7, let: lets, q: 'find $a by retained' });
+  await page.locator('.view:not(.last-good) tbody td.object a', { hasText: `@${first.object}` }).waitFor();
+  await quiet(page);
+  assert.equal(await page.locator('.view:not(.last-good) tbody tr').count(), before + 1);
+  await leave(page);
+});
+
 test('hostile names stay texts in cells and menus, and their lines run nothing', async () => {
   const hostile = await serve([HOSTILE]);
   const page = await openPage(browser, hostile, { fragment: fragment({ q: 'find all' }) });

@@ -122,4 +122,14 @@ test('two sets make a third one, and one that goes stays in what was made of it'
 test('a set gets more objects, or a new one has them', () => {
   assert.deepEqual(withAdded(['$a = size > 1'], null, '@7'), ['$a = size > 1', '$b = @7']);
   assert.deepEqual(withAdded(['$a = size > 1', '$b = @7'], '$a', '@9'), ['$a = (size > 1) or @9', '$b = @7']);
+  assert.deepEqual(withAdded(['$a=size > 1'], '$a', 'size < 9'), ['$a = (size > 1) or (size < 9)']);
+});
+
+test('what begins with a kind is added by a name', () => {
+  for (const kind of ['instance size > 1', '"primitive array"', 'all', 'plugin size > 1']) {
+    assert.deepEqual(withAdded([`$a = ${kind}`, '$c = $a'], '$a', '@9'), [`$b = ${kind}`, '$a = $b or @9', '$c = $a']);
+    assert.deepEqual(withAdded(['$a = @9'], '$a', kind), [`$b = ${kind}`, '$a = @9 or $b']);
+    assert.deepEqual(withAdded([], null, kind), [`$a = ${kind}`]);
+    assert.deepEqual(withAdded([`$a = ${kind}`], '$a', kind), [`$b = ${kind}`, `$c = ${kind}`, '$a = $b or $c']);
+  }
 });
