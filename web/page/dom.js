@@ -5,6 +5,8 @@
 /** @typedef {Record<string, any>} Props */
 
 const SVG = 'http://www.w3.org/2000/svg';
+/** A frame that has not come after this time does not come, in milliseconds. */
+const LONGEST_FRAME = 100;
 
 /**
  * Creates an element. Props that begin with `on` are listeners, `style` is an object of CSS properties, `class` and the
@@ -106,6 +108,14 @@ export function colour(name) {
   const value = getComputedStyle(probe).color;
   probe.remove();
   return value;
+}
+
+/** Ends after the next frame is drawn, so that much to do is divided among frames. A page that is not seen draws none. */
+export function afterFrame() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, LONGEST_FRAME);
+  });
 }
 
 /** Calls `paint` when the theme changes. Returns what ends that. @param {() => void} paint */

@@ -61,7 +61,12 @@ export function stepsOf(line) {
 
 /** The line of a flame graph at a path. @param {string[]} steps */
 export function flameLine(steps) {
-  return ['flame', ...steps.map((step, at) => (at === 0 && /^(\d+:)?@\d+$/.test(step) ? step : literal(step)))].join(' ');
+  return ['flame', ...steps.map((step, at) => wordOf(step, at === 0))].join(' ');
+}
+
+/** @param {string} step @param {boolean} isFirst an object can only begin a path */
+function wordOf(step, isFirst) {
+  return isFirst && /^(\d+:)?@\d+$/.test(step) ? step : literal(step);
 }
 
 /** @param {string} word */
@@ -79,15 +84,16 @@ function readers(answer) {
 
 /** @param {string} line @param {Answer} answer @returns {Row[]} */
 function stepRows(line, answer) {
-  const path = stepsOf(line);
+  const begin = stepsOf(line);
+  /** The line down to each depth. */
+  const path = [flameLine(begin)];
   return readers(answer).map((at) => {
     const depth = Number(at('depth'));
-    path.length = stepsOf(line).length + Math.max(0, depth - 1);
-    if (depth > 0) path.push(at('step'));
+    if (depth > 0) path[depth] = `${path[depth - 1]} ${wordOf(at('step'), begin.length + depth === 1)}`;
     const [title, kind, roots] = [at('title') ?? '', at('kind'), at('roots')];
     return {
       title, type: at('type') ?? title, size: Number(at('retained_bytes')), own: Number(at('own_bytes')), many: Number(at('objects') ?? 1),
-      object: at('example'), line: flameLine(path), depth, left: Number(at('left_out') ?? 0), leftSize: Number(at('left_out_bytes') ?? 0),
+      object: at('example'), line: path[depth], depth, left: Number(at('left_out') ?? 0), leftSize: Number(at('left_out_bytes') ?? 0),
       leftName: at('left_out') === 1 ? 'smaller step' : 'smaller steps', kind, roots,
       name: kind !== null && title !== at('type') && title.startsWith(`${kind} `) ? title.slice(kind.length + 1) : null,
     };
@@ -238,10 +244,22 @@ export function laidOut(rows) {
   return cells;
 }
 
+/** The titles of cells in small letters, for each letter that is typed. @type {WeakMap<FlameCell[], string[]>} */
+const small = new WeakMap();
+
+/** @param {FlameCell[]} cells */
+function smallTitles(cells) {
+  const titles = small.get(cells) ?? cells.map(({ title }) => title.toLowerCase());
+  small.set(cells, titles);
+  return titles;
+}
+
 /** Which cells have a text in their title, and what they retain, each byte once. @param {FlameCell[]} cells @param {string} text @param {number} top */
 export function found(cells, text, top = 0) {
   const wanted = text.trim().toLowerCase();
-  const isFound = cells.map((cell) => wanted !== '' && !cell.isRest && cell.title.toLowerCase().includes(wanted));
+  if (wanted === '') return { isFound: [], count: 0, size: 0 };
+  const titles = smallTitles(cells);
+  const isFound = cells.map((cell, at) => !cell.isRest && titles[at].includes(wanted));
   const isBelow = new Uint8Array(cells.length);
   let [count, size] = [0, 0];
   cells.forEach((cell, at) => {

@@ -1,6 +1,6 @@
 // The frame of the page: the header with the question line, snapshots and brush, banners, tabs, and the footer.
 
-import { byId, fill, h } from './dom.js';
+import { afterFrame, byId, fill, h } from './dom.js';
 import { Completion } from './completion.js';
 import { onRunning, runningQuestions, stopAll } from './ask.js';
 import { progressNode, showProgress } from './section.js';
@@ -89,11 +89,17 @@ export function buildFrame(what) {
   setInterval(showRunning, 100);
 }
 
-/** Shows a state. @param {Shown} what */
+/** Shows a state: of another view at once, of the same one after that has drawn. @param {Shown} what */
 export function showFrame(what) {
-  const isSame = shown?.state.q === what.state.q;
+  const before = shown;
   shown = what;
-  if (!isSame || document.activeElement !== input) input.value = what.state.q;
+  if (before?.state.q !== what.state.q || document.activeElement !== input) input.value = what.state.q;
+  if (before?.view !== what.view) drawFrame(what);
+  else void afterFrame().then(afterFrame).then(() => { if (shown === what) drawFrame(what); });
+}
+
+/** @param {Shown} what */
+function drawFrame(what) {
   keepFocus(() => {
     for (const part of [showFiles, showCopy, showStrip, showBanners, showTabs, showTold]) part(what);
   });

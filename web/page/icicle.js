@@ -30,6 +30,7 @@ const ROW = 20;
 const [FINEST, LABEL_WIDTH] = [0.4, 26];
 /** Thin cells with less room than this between them are one strip, in pixels. */
 const APART = 1;
+const FONT = '12px system-ui, sans-serif';
 
 export class Icicle {
   /** @param {IcicleOptions} options */
@@ -58,14 +59,18 @@ export class Icicle {
     this.ages = null;
     /** What is in sight, kept because asking the browser makes it lay out the page. */
     this.width = this.height = this.scrolled = 0;
-    this.canvas = h('canvas', { tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph' });
+    this.canvas = h('canvas', { width: 0, height: 0, tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph' });
     this.cursor = h('div', { class: 'map-cursor', hidden: true });
     this.hover = h('div', { class: 'map-cursor map-hover', hidden: true });
     this.tip = h('div', { class: 'map-tip', hidden: true, 'aria-hidden': 'true' });
     this.space = h('div', { class: 'flame-space' }, this.canvas, this.cursor, this.hover);
     this.scroller = h('div', { class: 'flame-scroller' }, this.space);
     this.element = h('div', { class: 'flame' }, this.scroller, this.tip);
+    /** Measures texts. That of a canvas on the page makes the browser lay out. */
+    this.ruler = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(1, 1).getContext('2d'));
+    this.ruler.font = FONT;
     this.frame = 0;
+    this.label = '';
     this.isDark = this.knowsTheme = false;
     /** The largest change, for the colours. */
     this.largest = 1;
@@ -141,24 +146,30 @@ export class Icicle {
 
   /** Draws with the next frame. */
   paint() {
-    cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.#paint());
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.#paint();
+    });
   }
 
   #paint() {
     const { canvas, cells } = this;
-    this.space.style.height = `${(this.rows.length - this.#depth()) * ROW}px`;
+    put(this.space, { height: `${(this.rows.length - this.#depth()) * ROW}px` });
     const ratio = window.devicePixelRatio || 1;
     const [wide, high] = [Math.max(1, Math.round(this.width * ratio)), Math.max(1, Math.round(this.height * ratio))];
-    // Another size makes another bitmap, which takes longer than clearing this one.
-    if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
-    [canvas.style.height, canvas.style.transform] = [`${this.height}px`, `translateY(${this.scrolled}px)`];
+    put(canvas, { height: `${this.height}px`, transform: `translateY(${this.scrolled}px)` });
     const pen = canvas.getContext('2d');
-    if (!pen || cells.length === 0) return;
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (!pen) return;
+    // Another size makes another bitmap, which takes longer than clearing this one, and loses the font, which makes the browser
+    // lay out. So a bitmap may be higher than what is seen of it.
+    if (canvas.width !== wide || canvas.height < high) {
+      [canvas.width, canvas.height] = [wide, high];
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+      pen.font = FONT;
+      pen.textBaseline = 'middle';
+    }
+    if (cells.length === 0) return;
     pen.clearRect(0, 0, this.width, this.height);
-    pen.font = '12px system-ui, sans-serif';
-    pen.textBaseline = 'middle';
     if (!this.knowsTheme) this.isDark = isLight(getComputedStyle(canvas).color);
     this.knowsTheme = true;
     // A canvas parses each colour that differs from the one before, so labels have a pass of their own.
@@ -170,7 +181,8 @@ export class Icicle {
     pen.fillStyle = inkColour(this.isDark);
     for (const at of seen) this.#paintLabel(pen, at);
     const { title, size } = cells[this.top];
-    canvas.setAttribute('aria-label', `flame graph of ${visible(title)}, ${numberText(size, this.unit)}; arrow keys walk, Enter zooms in, Escape out`);
+    const label = `flame graph of ${visible(title)}, ${numberText(size, this.unit)}; arrow keys walk, Enter zooms in, Escape out`;
+    if (label !== this.label) canvas.setAttribute('aria-label', this.label = label);
     this.#showCursor();
   }
 
@@ -261,7 +273,7 @@ export class Icicle {
     const { x, y, w } = this.#drawn(at);
     if (w < LABEL_WIDTH) return;
     const room = Math.floor(w - 6);
-    if (this.labels[at]?.room !== room) this.labels[at] = { room, text: this.#label(pen, at, room) };
+    if (this.labels[at]?.room !== room) this.labels[at] = { room, text: this.#label(at, room) };
     pen.fillText(this.labels[at].text, x + 3, y + ROW / 2);
   }
 
@@ -290,14 +302,14 @@ export class Icicle {
   }
 
   /** The label of a cell, cut to the room there is; without the package of a type if there is none for it. Its size stays where it can.
-   *  @param {CanvasRenderingContext2D} pen @param {number} at @param {number} room in pixels */
-  #label(pen, at, room) {
+   *  @param {number} at @param {number} room in pixels */
+  #label(at, room) {
     const { title, many, size } = this.cells[at];
     const sign = this.growth?.changes[at] ? `${changeSign(this.growth.changes[at])} ` : '';
     const end = `  ${numberText(size, this.unit)}`;
     const label = (/** @type {string} */ name) => sign + manyOf(many, visible(name.slice(0, 300)));
     const whole = label(title);
-    return pen.measureText(whole + end).width <= room ? whole + end : fittedName(pen, label(shortKind(title)), room, end);
+    return this.ruler.measureText(whole + end).width <= room ? whole + end : fittedName(this.ruler, label(shortKind(title)), room, end);
   }
 
   /** What is said of a cell, in lines. @param {number} at */
@@ -459,4 +471,9 @@ export class Icicle {
   #within(at) {
     return at !== undefined && this.way(at).includes(this.top) ? at : -1;
   }
+}
+
+/** Sets what is not so yet of an element's style. @param {HTMLElement} element @param {Record<string, string>} style */
+function put(element, style) {
+  for (const [name, value] of Object.entries(style)) if (element.style.getPropertyValue(name) !== value) element.style.setProperty(name, value);
 }

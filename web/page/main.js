@@ -52,6 +52,8 @@ let isFirst = true;
 /** How far each entry of the history was scrolled, and how far the one that the reader goes back to was. @type {Map<string, number>} */
 const scrolled = new Map();
 let returnsTo = 0;
+/** How far the page is scrolled, kept because asking the browser makes it lay out the page. */
+let scrollTop = 0;
 
 /** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */
 function go(change, how = {}) {
@@ -268,10 +270,11 @@ async function boot() {
     if (name) tell(`to open it, run in a shell: barrow serve ${quoted(name)}`);
   });
   addEventListener('popstate', route);
+  addEventListener('scroll', () => { scrollTop = scrollY; }, { passive: true });
   // Answers come later than a browser scrolls. One without this interface begins at the top.
   const { navigation } = /** @type {any} */ (globalThis);
   navigation?.addEventListener('navigate', (/** @type {any} */ event) => {
-    scrolled.set(navigation.currentEntry.key, scrollY);
+    scrolled.set(navigation.currentEntry.key, scrollTop);
     returnsTo = event.navigationType === 'traverse' ? scrolled.get(event.destination.key) ?? 0 : 0;
   });
   addEventListener('hashchange', () => {

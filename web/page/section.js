@@ -1,6 +1,6 @@
 // A section of a view: one question, and its states. `data-state` is loading, ready, empty, error or cancelled.
 
-import { fill, h } from './dom.js';
+import { afterFrame, fill, h } from './dom.js';
 import { STOPPED, isAbort } from './ask.js';
 import { grouped, visible } from './value_text.js';
 
@@ -25,6 +25,7 @@ const PATIENCE = 150;
  * @property {(answer: Answer) => Node} draw
  * @property {(answer: Answer) => string | null} [why] why there is nothing to see, in a sentence; null if there is something
  * @property {boolean} [isQuiet] whether the end is not announced
+ * @property {boolean} [isLarge] whether drawing has a frame of its own
  */
 
 /**
@@ -80,6 +81,7 @@ export class Section {
         signal: options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal,
         onProgress: (progress) => { this.progress = progress; },
       });
+      if (drawing.isLarge) await afterFrame();
       if (this.controller !== controller) return null;
       this.end();
       isAnswered = true;
@@ -136,7 +138,9 @@ export class Section {
     const why = drawing.why?.(answer) ?? null;
     const hadFocus = this.body.contains(document.activeElement);
     if (why === null) {
-      fill(this.body, drawing.draw(answer));
+      const drawn = drawing.draw(answer);
+      // What is there already stays: taken out and put back, a canvas would lose its bitmap and the focus.
+      if (this.body.childNodes.length !== 1 || this.body.firstChild !== drawn) fill(this.body, drawn);
       this.is('ready');
     } else {
       this.empty(why);

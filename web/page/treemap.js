@@ -455,7 +455,7 @@ function shortName(node) {
 }
 
 /** A text cut to the room there is, with an end that is kept if enough of the text is left. Numbers are whole, or are not there.
- *  @param {CanvasRenderingContext2D} pen @param {string} text @param {number} room in pixels @param {string} [end] */
+ *  @param {CanvasText} pen @param {string} text @param {number} room in pixels @param {string} [end] */
 export function fitted(pen, text, room, end = '') {
   const width = pen.measureText(text + end).width;
   if (width <= room) return text + end;
@@ -467,7 +467,7 @@ export function fitted(pen, text, room, end = '') {
   return part.trim() === '' ? '' : `${part}…${end}`;
 }
 
-/** A name with its number, which is left out where the name would have no room. @param {CanvasRenderingContext2D} pen
+/** A name with its number, which is left out where the name would have no room. @param {CanvasText} pen
  *  @param {string} name such as `2,968 × Node` @param {number} room @param {string} [end] */
 export function fittedName(pen, name, room, end = '') {
   const text = fitted(pen, name, room, end);

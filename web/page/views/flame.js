@@ -1,6 +1,6 @@
 // A flame graph: the dominator tree by type or by object, the paths from the roots to some objects, or allocation sites.
 
-import { fill, h } from '../dom.js';
+import { afterFrame, fill, h } from '../dom.js';
 import { grouped, numberText, visible } from '../value_text.js';
 import { nameNode, numberOf } from '../cell.js';
 import { cellOf, factOf, renderTable } from '../answer.js';
@@ -43,6 +43,10 @@ class FlameView {
     this.settling = 0;
     /** @type {Answer | null} */
     this.answer = null;
+    /** The cells of answers that come again, as those above and below do. @type {WeakMap<Answer, FlameCell[]>} */
+    this.known = new WeakMap();
+    /** What a zoom asks for after it is drawn. @type {(() => void) | null} */
+    this.next = null;
     this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'steps' });
     this.chosen = h('p', { class: 'chosen-place' });
     this.search = h('input', { type: 'search', 'aria-label': 'highlight', placeholder: 'highlight, such as a type', spellcheck: 'false', oninput: () => this.#typed() });
@@ -67,6 +71,7 @@ class FlameView {
   }
 
   destroy() {
+    this.next = null;
     clearTimeout(this.settling);
     this.section.destroy();
     this.growthSection.destroy();
@@ -78,14 +83,19 @@ class FlameView {
   update(state) {
     const { ctx } = this;
     this.verb = verbOf(state.q);
+    this.next = null;
     if (document.activeElement !== this.search) this.search.value = state.extra.find ?? '';
     const own = JSON.stringify([ctx.file.revision, ctx.snapshot, state.w, state.lets, state.q]);
-    this.#showChoices(state);
     if (own !== this.shown.asked) {
       this.shown = { asked: own, colours: '' };
+      this.#showChoices(state);
       void this.#show(state);
     } else {
-      this.#showState(state);
+      void afterFrame().then(() => {
+        if (state !== this.ctx.state) return;
+        this.#showChoices(state);
+        this.#showState(state);
+      });
     }
   }
 
@@ -99,13 +109,15 @@ class FlameView {
       },
       why: (answer) => ((answer.tables.at(-1)?.rows.length ?? 0) > 0 ? null : answer.notes.map(visible).join(' ') || 'There is nothing to draw.'),
       isQuiet: true,
+      isLarge: true,
     });
     const isShown = answer !== null && this.section.element.dataset.state === 'ready';
     this.legend.hidden = this.chosen.hidden = !isShown;
     if (!answer || !isShown) return;
     this.answer = answer;
     const snapshot = factOf(answer, 'snapshot') ?? this.ctx.snapshot ?? 0;
-    const cells = cellsOf(this.verb, state.q, answer, snapshot);
+    const cells = this.known.get(answer) ?? cellsOf(this.verb, state.q, answer, snapshot);
+    this.known.set(answer, cells);
     this.icicle.setCells(cells, this.verb === 'paths' ? 'count' : 'bytes');
     if (hadFocus) this.icicle.canvas.focus();
     this.ctx.announce(`flame graph of ${visible(cells[0].title)}, ${numberText(cells[0].size, this.icicle.unit)}`);
@@ -212,15 +224,24 @@ class FlameView {
   /** @param {FlameCell} cell @param {number} at */
   #zoom(cell, at) {
     this.ctx.announce(`zoomed into ${visible(cell.title)}`);
-    if (cell.isRest) return this.ctx.go({ q: treeLine(this.#wordOf(cell)), zoom: null, as: 'flame', colour: null });
     // Answers of paths and sites have all cells; those of trees have finer ones below.
-    if (this.verb === 'flame' && cell.line) this.ctx.go({ q: cell.line, zoom: null });
-    else if (this.verb === 'dominators' && cell.line) this.ctx.go({ q: cell.line, zoom: null, as: 'flame' });
-    else this.ctx.go({ zoom: at === 0 ? null : at });
+    const change = cell.isRest ? { q: treeLine(this.#wordOf(cell)), zoom: null, as: 'flame', colour: null }
+      : this.verb === 'flame' && cell.line ? { q: cell.line, zoom: null }
+      : this.verb === 'dominators' && cell.line ? { q: cell.line, zoom: null, as: 'flame' } : { zoom: at === 0 ? null : at };
+    const next = () => this.ctx.go(change);
+    this.next = next;
+    void afterFrame().then(() => { if (this.next === next) this.#goNext(); });
+  }
+
+  #goNext() {
+    const { next } = this;
+    this.next = null;
+    next?.();
   }
 
   /** Back to the step above. */
   #out() {
+    this.#goNext();
     const { state } = this.ctx;
     const { icicle } = this;
     if (this.verb === 'flame' && stepsOf(state.q).length > 0) this.ctx.go({ q: flameLine(stepsOf(state.q).slice(0, -1)) });
