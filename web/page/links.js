@@ -77,25 +77,36 @@ function isWhole(text) {
 function lineOfHeap(value, { key, heading }, at) {
   const roots = key === 'root' || (key === 'value' && at('key')?.value === 'root') ? value.value : key === '' ? at('roots')?.value : null;
   if (roots) return `roots ${literal(roots)}`;
+  const id = (/** @type {string} */ name) => (at(name)?.kind === 'number' ? at(name)?.value : null);
   const object = ['key', 'value'].map((one) => (one === key ? at(`${key}_object`) : null)).find(Boolean);
   if (object) return object.kind === 'number' ? `info @${object.value}` : null;
   switch (key) {
     case 'type': return objectsLine(value, at('kind'));
     case 'declared_by': return objectsLine(value, null);
-    // The title of an object; that of roots, or of several objects, has no type.
-    case '': return heading === 'type' && (at('object') ?? at('example'))?.kind === 'number' ? mergedLine(at) ?? objectsLine(at('type'), at('kind')) : null;
+    case '': return heading === 'type' ? titleLine(at, id) : null;
+    // Roots that dominate an object are among its dominators.
+    case 'dominated_by': return id('object') !== null && id('immediate_dominator') === null ? `idom @${id('object')}` : null;
     case 'group': return at('object')?.kind === 'number' ? objectsLine(value, null) : null;
     case 'class': return at('loaders') ? objectsLine(value, null) : null;
     case 'category': return at('roots') ? `roots ${literal(value.value)}` : null;
     case 'thread': return stackLine(value.value);
     case 'frame': return frameLine(at('thread'), value);
-    case 'name': return at('cpu_time_ns') || at('allocated_bytes') ? at('roots')?.kind === 'none' ? null : stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
-    case 'loader': return at('classes') ? at('object')?.kind === 'number' ? objectsLine(value, null) : null : findLine(key, value);
+    case 'name': return at('classes') ? id('object') === null ? null : `info @${id('object')}` : at('cpu_time_ns') || at('allocated_bytes') ? at('roots')?.kind === 'none' ? null : stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
+    // The row without an object is about types that have no loader.
+    case 'loader': return !at('classes') ? findLine(key, value) : id('object') !== null ? objectsLine(value, null) : at('object') ? 'find not loader ~ "*" by retained' : null;
     case 'source_file': return findLine('file', value);
     case 'file': return at('object') ? findLine(key, value) : null;
     case 'text': case 'line': case 'package': case 'superclass': case 'kind': return findLine(key, value);
     default: return null;
   }
+}
+
+/** The title of an object, or of all roots, which are neither an object nor a group; several objects have no type.
+ *  @param {(key: string) => Value | null} at @param {(key: string) => number | null} id */
+function titleLine(at, id) {
+  if (id('object') !== null || (!at('object') && id('example') !== null)) return mergedLine(at) ?? objectsLine(at('type'), at('kind'));
+  // With a depth it is the top of the tree that is shown.
+  return at('object')?.kind === 'none' && at('roots')?.kind === 'none' && !at('depth') ? 'dominators' : null;
 }
 
 /** The class or module that a row of merged paths stands for. @param {(key: string) => Value | null} at */

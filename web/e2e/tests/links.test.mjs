@@ -51,6 +51,10 @@ test('cells lead to what they are about, and every line of their menus works', a
     [STOREFRONT, 'idom @100', 'roots: sticky class', /^roots "sticky class"$/],
     [JVM, 'entries @8113', 'java.lang.constant', /^info @\d+$/],
     [JVM, 'loaders', 'java.net.URLClassLoader', /^find type = "java\.net\.URLClassLoader" by retained$/],
+    [JVM, 'loaders', 'file:/srv/shapes/classes/./', /^info @11353$/],
+    [JVM, 'loaders', "<the JVM's own>", /^find not loader ~ "\*" by retained$/],
+    [JVM, 'idom @959', 'all roots', /^dominators$/],
+    [JVM, 'common type = "java.lang.Thread"', 'all roots', /^dominators$/],
   ];
   /** @type {Record<string, string>} */
   const views = { diff: 'types', sites: 'types' };
@@ -78,6 +82,18 @@ test('cells lead to what they are about, and every line of their menus works', a
     }
     const { code, err } = shell(await clipboard(page), `${ROOT}testdata${file === STOREFRONT ? '/leaks' : ''}`);
     assert.equal(code, 0, `${await clipboard(page)}: ${err}`);
+  }
+  await leave(page);
+});
+
+test('what dominates an object is a link: an object, and of roots all that dominate', async () => {
+  const page = await openPage(browser, server);
+  for (const [object, text, line] of [[959, 'several groups of roots', 'idom @959'], [962, '@959', 'info 0:@959'], [20, 'roots: sticky class', 'idom @20']]) {
+    assert.match(answered(JVM, `info @${object}`).dominated_by, new RegExp(`^${text}`));
+    await goTo(page, { f: 'jvm.barrow', q: `info @${object}` });
+    await settled(page, 'object');
+    await page.locator('.view:not(.last-good) dl.facts a', { hasText: String(text) }).click();
+    await page.waitForFunction((q) => new URLSearchParams(location.hash.slice(1)).get('q') === q, line);
   }
   await leave(page);
 });

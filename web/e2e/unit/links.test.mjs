@@ -27,6 +27,13 @@ test('what a cell says is a line about it', () => {
   assert.equal(lineOf({ '': 'all roots', type: 'all roots', object: { kind: 'none' } }), null);
   assert.equal(lineOf({ function: 'not recorded', site: { kind: 'none' } }), null);
   assert.equal(lineOf({ loader: '<the JVM\'s own>', classes: number(9) }), null);
+  assert.equal(lineOf({ loader: '<the JVM\'s own>', classes: number(9), object: { kind: 'none' } }), 'find not loader ~ "*" by retained');
+  assert.equal(lineOf({ name: 'app', classes: number(9), object: number(7) }), 'info @7');
+  assert.equal(lineOf({ name: 'app', classes: number(9), object: { kind: 'none' } }), null);
+  const top = { '': 'all roots', type: 'all roots', roots: { kind: 'none' }, object: { kind: 'none' } };
+  assert.equal(lineOf(top), 'dominators');
+  assert.equal(lineOf({ ...top, depth: number(0) }), null);
+  assert.equal(lineOf({ dominated_by: 'several groups of roots', immediate_dominator: { kind: 'none' }, object: number(3) }), 'idom @3');
   assert.equal(lineOf({ type: 'wall' }, { snapshots: 0, processes: false }), null);
 });
 

@@ -172,8 +172,8 @@ class ObjectPane {
     if (this.role === 'main') this.ctx.visit(name, [type, factOf(answer, 'name')].filter(Boolean).join(' '));
     this.#showHead({ name, object: factOf(answer, 'object'), snapshot: snapshot ?? 0, type, own: factOf(answer, 'name'), kind: factOf(answer, 'kind') });
     const facts = answer.facts.map(({ column, value }) => {
-      const [, id] = column.key === 'dominated_by' && value.kind === 'text' ? value.value.match(/^@(\d+) /) ?? [] : [];
-      return { column, value: id === undefined ? value : { kind: 'object', value: { id: Number(id), text: value.value } } };
+      const id = column.key === 'dominated_by' ? factOf(answer, 'immediate_dominator') ?? null : null;
+      return { column, value: id === null ? value : { kind: 'object', value: { id, text: value.value } } };
     });
     // Its fields are in the tree.
     const tables = answer.tables.filter((table) => table.key !== 'fields');
