@@ -1,6 +1,6 @@
 // One value of an answer as what is shown, by its kind and its unit.
 
-import { ABSENT, foldsOf, visible, grouped, numberText, text } from './value_text.js';
+import { ABSENT, foldsOf, visible, grouped, text } from './value_text.js';
 import { h } from './dom.js';
 import { pictureNode } from './picture.js';
 import { processLine } from './state.js';

@@ -1,12 +1,12 @@
 // A flame graph that hangs down, on a canvas: the whole in the first row, and below each cell what it retains. All of it can be
 // had without a pointer: arrow keys walk the cells and say them, and a table lists them.
 
-import { fill, h, onTheme } from './dom.js';
+import { h, onTheme } from './dom.js';
 import { grouped, numberText, visible } from './value_text.js';
 import { found } from './flame_cells.js';
 import { TypeColours, ageColour, ageText, growthColour, inkColour, neutralColour, shortKind } from './map_words.js';
 import { manyOf } from './tree_nodes.js';
-import { changeSign, changeText, fittedName, isLight } from './treemap.js';
+import { changeSign, changeText, fittedName, isLight, showTip } from './treemap.js';
 
 /** @typedef {import('./flame_cells.js').FlameCell} FlameCell */
 /**
@@ -371,11 +371,7 @@ export class Icicle {
     this.hover.hidden = at < 0;
     if (this.tip.hidden) return;
     if (at >= 0) this.#frame(this.hover, at);
-    fill(this.tip, (strip ? this.#linesOf(strip) : this.lines(at)).map((line) => h('div', null, line)));
-    const box = this.tip.getBoundingClientRect();
-    const left = Math.min(event.offsetX + 14, this.width - box.width);
-    const top = event.offsetY + 18 + box.height > this.height ? event.offsetY - box.height - 8 : event.offsetY + 18;
-    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    showTip(this, strip ? this.#linesOf(strip) : this.lines(at), event);
   }
 
   /** The cell that is drawn at a point of the canvas; -1 if none is there. @param {number} x @param {number} y */

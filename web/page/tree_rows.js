@@ -84,11 +84,6 @@ export class TreeRows {
     return this.#start(at) + index - this.runs[at].from;
   }
 
-  /** The branch of an expanded child. @param {Branch} branch @param {number} index */
-  childOf(branch, index) {
-    return branch.expanded.get(index);
-  }
-
   /** Shows the children of a child. @param {Branch} branch @param {number} index @param {number} count @param {any} [node] */
   expand(branch, index, count, node = null) {
     const before = branch.expanded.get(index);

@@ -312,11 +312,7 @@ export class TreeMap {
     this.hover.hidden = this.tip.hidden = cell < 0;
     if (cell < 0) return;
     frame(this.hover, this.cells, cell);
-    fill(this.tip, this.lines(cell).map((line) => h('div', null, line)));
-    const box = this.tip.getBoundingClientRect();
-    const left = Math.min(event.offsetX + 14, this.width - box.width);
-    const top = event.offsetY + 18 + box.height > this.height ? event.offsetY - box.height - 8 : event.offsetY + 18;
-    this.tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+    showTip(this, this.lines(cell), event);
   }
 
   /** What is said of a cell, in lines. @param {number} cell */
@@ -508,4 +504,13 @@ function pathChange(change, { a, b }) {
 export function isLight(colour) {
   const [r = 0, g = 0, b = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
   return r * 0.3 + g * 0.59 + b * 0.11 > 127;
+}
+
+/** Puts a tooltip beside the pointer. @param {{tip: HTMLElement, width: number, height: number}} graph @param {string[]} lines @param {PointerEvent} event */
+export function showTip({ tip, width, height }, lines, { offsetX, offsetY }) {
+  fill(tip, lines.map((line) => h('div', null, line)));
+  const box = tip.getBoundingClientRect();
+  const left = Math.min(offsetX + 14, width - box.width);
+  const top = offsetY + 18 + box.height > height ? offsetY - box.height - 8 : offsetY + 18;
+  tip.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
 }

@@ -30,6 +30,11 @@ function assertSame(rows) {
     assert.ok(place.branch === branch && place.index === index, `row ${row}`);
     assert.equal(rows.rowOf(branch, index), row);
   });
+  for (const [first, end] of [[-3, 2], [0, expected.length], [1, expected.length + 3], [expected.length, expected.length + 1]]) {
+    const between = rows.between(first, end).flatMap(({ branch, from, to }) => Array.from({ length: to - from }, (_, at) => ({ branch, index: from + at })));
+    assert.ok(between.length === Math.max(0, Math.min(end, expected.length) - Math.max(0, first)));
+    between.forEach(({ branch, index }, at) => assert.ok(expected[Math.max(0, first) + at].branch === branch && expected[Math.max(0, first) + at].index === index));
+  }
   assert.equal(rows.at(expected.length), null);
   assert.equal(rows.at(-1), null);
 }
@@ -75,7 +80,7 @@ test('expanding and collapsing at random agrees with the written tree', () => {
     const rows = new TreeRows(1 + random(6));
     for (let step = 0; step < 60; step++) {
       const { branch, index } = rows.at(random(rows.length));
-      if (rows.childOf(branch, index)) rows.collapse(branch, index);
+      if (branch.expanded.has(index)) rows.collapse(branch, index);
       else if (rows.length < 300) rows.expand(branch, index, random(7));
       if (step % 10 === 9) assertSame(rows);
     }

@@ -30,8 +30,7 @@ const MOST_CRUMBS = 8;
 
 /** @param {HTMLElement} root @param {Context} ctx */
 export function mount(root, ctx) {
-  const view = new FlameView(root, ctx);
-  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+  return new FlameView(root, ctx);
 }
 
 class FlameView {

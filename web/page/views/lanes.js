@@ -22,8 +22,7 @@ const CRITICAL = 'critical --min 1%';
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
-  const view = new LanesView(root, ctx);
-  return { update: (state) => view.update(state), destroy: () => view.destroy() };
+  return new LanesView(root, ctx);
 }
 
 class LanesView {

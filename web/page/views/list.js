@@ -23,8 +23,7 @@ const PARTS = /** @type {const} */ ({ list: 'lists', group: 'groups' });
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
-  const view = new ListView(root, ctx);
-  return { update: (state) => view.update(state), destroy: () => view.destroy() };
+  return new ListView(root, ctx);
 }
 
 /** What a verb names besides fields. @param {'list' | 'group'} verb */

@@ -21,8 +21,7 @@ const CHANGES = { location_change: 'location', weight_change: 'weight' };
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mount(root, ctx) {
-  const view = new MetricView(root, ctx);
-  return { update: (state) => view.update(state), destroy: () => view.destroy() };
+  return new MetricView(root, ctx);
 }
 
 class MetricView {
@@ -164,8 +163,7 @@ class MetricView {
 
 /** @param {HTMLElement} root @param {Context} ctx @returns {import('../context.js').View} */
 export function mountCompare(root, ctx) {
-  const view = new CompareView(root, ctx);
-  return { update: (state) => view.update(state), destroy: () => view.destroy() };
+  return new CompareView(root, ctx);
 }
 
 class CompareView {

@@ -25,8 +25,7 @@ const WIDE = 70;
 
 /** @param {HTMLElement} root @param {Context} ctx */
 export function mount(root, ctx) {
-  const view = new ObjectView(root, ctx);
-  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+  return new ObjectView(root, ctx);
 }
 
 /** The object that a line is about. @param {string} line */

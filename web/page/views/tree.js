@@ -30,8 +30,7 @@ const SETTLED_MS = 250;
 
 /** @param {HTMLElement} root @param {Context} ctx */
 export function mount(root, ctx) {
-  const view = new TreeView(root, ctx);
-  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+  return new TreeView(root, ctx);
 }
 
 /** What a line asks: the place, whether by type, and the first child to see. @param {string} line */

@@ -28,8 +28,7 @@ const DISPENSABLE = ['layout', 'kind', 'file', 'column', 'line', 'relative', 'un
 
 /** @param {HTMLElement} root @param {Context} ctx */
 export function mount(root, ctx) {
-  const view = new TypesView(root, ctx);
-  return { update: (/** @type {State} */ state) => view.update(state), destroy: () => view.destroy() };
+  return new TypesView(root, ctx);
 }
 
 /**
