@@ -137,7 +137,9 @@ async function traced(work) {
  * field, is no script. @param {any[]} all
  */
 function scripted(all) {
-  const isScript = (/** @type {any} */ event) => event.ph === 'X' && ['FunctionCall', 'RunMicrotasks', 'EvaluateScript'].includes(event.name);
+  // What this program evaluates while it waits has no address, and is no script of the page.
+  const isScript = (/** @type {any} */ event) => event.ph === 'X' && ['FunctionCall', 'RunMicrotasks', 'EvaluateScript'].includes(event.name)
+    && (event.name !== 'FunctionCall' || Boolean(event.args.data?.url));
   const thread = (/** @type {any} */ event) => `${event.pid}:${event.tid}`;
   /** @type {Map<string, number>} */
   const counts = new Map();
