@@ -137,7 +137,7 @@ async function traced(work) {
  * field, is no script. @param {any[]} all
  */
 function scripted(all) {
-  // What this program evaluates while it waits has no address, and is no script of the page.
+  // A function without an address is one that this program evaluates while it waits, and none of the page.
   const isScript = (/** @type {any} */ event) => event.ph === 'X' && ['FunctionCall', 'RunMicrotasks', 'EvaluateScript'].includes(event.name)
     && (event.name !== 'FunctionCall' || Boolean(event.args.data?.url));
   const thread = (/** @type {any} */ event) => `${event.pid}:${event.tid}`;

@@ -236,7 +236,7 @@ export function freeName(lets) {
   return names.find((name) => !lets.some((set) => setName(set) === name)) ?? `$set${lets.length}`;
 }
 
-/** What a set contains. @param {string} set such as `$a = size > 1K` */
+/** The expression of a set. @param {string} set such as `$a = size > 1K` */
 function expressionOf(set) {
   return set.replace(/^[^=]*=\s*/, '');
 }

@@ -52,7 +52,7 @@ let isFirst = true;
 /** How far each entry of the history was scrolled, and how far the one that the reader goes back to was. @type {Map<string, number>} */
 const scrolled = new Map();
 let returnsTo = 0;
-/** How far the page is scrolled, kept because asking the browser makes it lay out the page. */
+/** The scroll position of the page, kept because asking the browser makes it lay out the page. */
 let scrollTop = 0;
 
 /** Changes the address. @param {Change} change @param {{replace?: boolean}} [how] */

@@ -139,7 +139,7 @@ export class Section {
     const hadFocus = this.body.contains(document.activeElement);
     if (why === null) {
       const drawn = drawing.draw(answer);
-      // What is there already stays: taken out and put back, a canvas would lose its bitmap and the focus.
+      // A node that is there already stays: taken out and put back, a canvas would lose its bitmap and the focus.
       if (this.body.childNodes.length !== 1 || this.body.firstChild !== drawn) fill(this.body, drawn);
       this.is('ready');
     } else {

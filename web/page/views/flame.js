@@ -44,7 +44,7 @@ class FlameView {
     this.answer = null;
     /** The cells of answers that come again, as those above and below do. @type {WeakMap<Answer, FlameCell[]>} */
     this.known = new WeakMap();
-    /** What a zoom asks for after it is drawn. @type {(() => void) | null} */
+    /** The question of a zoom, which is asked after that is drawn. @type {(() => void) | null} */
     this.next = null;
     this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'steps' });
     this.chosen = h('p', { class: 'chosen-place' });
