@@ -10,7 +10,7 @@ use barrow_analyzer::{
     SnapshotId, Tables, number_order, objects,
 };
 
-use crate::answer::{Answer, Column, Table, Value, table};
+use crate::answer::{Absence, Answer, Column, Table, Value, table, units};
 use crate::arguments::Arguments;
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
@@ -66,20 +66,26 @@ fn of_objects(
     let heap = ask.heap(snapshot)?;
     let (set, _) = found::select(ask, snapshot, kinds, expression)?;
     let is_exact = heap.matches_exactly(expression, &ask.meter())?;
+    let mut unknown = None;
     let rows = match by {
         Some((What::Attribute(attribute), direction)) if attribute.of.has_order() => {
             let usual = if attribute.ranks() { RankOrder::Descending } else { RankOrder::Ascending };
             Rows::Ranked(Ranking::of(Arc::clone(&set), attribute, direction.unwrap_or(usual)))
         }
         Some((what, direction)) => {
-            let mut keys = what.keys(&heap, &set, &ask.meter())?.into_iter().zip(set.iter()).collect::<Vec<_>>();
+            let (keys, unread) = what.keys(&heap, &set, &ask.meter())?;
+            if unread > 0 {
+                let name = asked.by.as_ref().map_or("", |(name, _)| name);
+                unknown = Some(Arc::from(format!("{} whose `{name}` is not known", units::counted(unread, "object"))));
+            }
+            let mut keys = keys.into_iter().zip(set.iter()).collect::<Vec<_>>();
             // Equal ones stay in the order of their numbers.
             keys.sort_by(|(one, _), (other, _)| one.order(other, direction));
             Rows::All(keys.into_iter().map(|(_, id)| id).collect())
         }
         None => Rows::All(set.iter().collect()),
     };
-    let listing = Listing { heap, columns: columns.into(), page_rows: asked.rows, rows, shown: 0, is_exact };
+    let listing = Listing { heap, columns: columns.into(), page_rows: asked.rows, rows, shown: 0, is_exact, unknown };
     let reply = listing.answer(ask)?.with_last(set);
     reply.try_map(|answer| found::with_gaps(answer, ask, found::Wanted { snapshot, kinds, expression }))
 }
@@ -157,8 +163,8 @@ impl What {
         }
     }
 
-    /// The sorting key of each object of the set.
-    fn keys(&self, heap: &Heap, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<Key>, QueryError> {
+    /// The sorting key of each object of the set, and the number of those whose key is not known.
+    fn keys(&self, heap: &Heap, set: &ObjectSet, progress: &dyn Progress) -> Result<(Vec<Key>, u64), QueryError> {
         let tables = heap.recording().tables()?;
         match self {
             What::Field(path) => {
@@ -168,7 +174,13 @@ impl What {
                     Held::Object(id) if lines.contains_key(id) => Key::of_line(&lines[id]),
                     held => Key::of_held(*held, tables),
                 });
-                Ok(keys.collect())
+                let unread = heap.unread(&column, progress)?;
+                let is_unread = |held: &&Held| match held {
+                    Held::Unknown => true,
+                    Held::Object(object) => unread.contains(*object),
+                    _ => false,
+                };
+                Ok((keys.collect(), column.iter().filter(is_unread).count() as u64))
             }
             What::Attribute(attribute) => {
                 let mut keys = Vec::new();
@@ -177,7 +189,7 @@ impl What {
                     let details = objects(heap.recording(), heap.snapshot(), part)?;
                     keys.extend(attribute.read(&details, heap, progress)?.into_iter().map(Key::of_cell));
                 }
-                Ok(keys)
+                Ok((keys, 0))
             }
         }
     }
@@ -276,6 +288,8 @@ struct Listing {
     /// Number of rows that were shown.
     shown: usize,
     is_exact: bool,
+    /// The objects that come last because their place is not known, in words.
+    unknown: Option<Arc<str>>,
 }
 
 /// The objects of a list in their order.
@@ -307,30 +321,39 @@ impl Listing {
         let (snapshot, total) = (self.heap.snapshot(), self.rows.total());
         let page = ListPage::next(ask, self.page_rows, self.shown, total);
         let ids = self.rows.up_to(&page, &self.heap, ask)?[page.rows.clone()].to_vec();
-        let table = self.table(ask, &ids)?;
+        let (table, has_missing) = self.table(ask, &ids)?;
         let listed = ids.iter().map(|&id| (snapshot, id)).collect();
         self.shown = page.rows.end;
         let mut answer = page.told(ask, Answer::default().of_snapshot(snapshot.0).table(table), "object", COMMAND.name);
         if total == 0 {
             answer = answer.note("no object matches");
         }
-        let answer = found::said(answer, self.is_exact);
+        let mut answer = found::said(answer, self.is_exact);
+        if let Some(unknown) = &self.unknown {
+            answer = answer.inexact(found::AS_FAR_AS_KNOWN, &format!("last come {unknown}"));
+        }
+        if has_missing {
+            answer = found::with_lost_numbers(answer, self.heap.recording())?;
+        }
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(page.has_skipped);
         Ok(if page.has_more() { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }
 
-    fn table(&self, ask: &Ask, ids: &[ObjectId]) -> Result<Table, QueryError> {
+    /// The rows of these objects, and whether any of them does not have a field of a column.
+    fn table(&self, ask: &Ask, ids: &[ObjectId]) -> Result<(Table, bool), QueryError> {
         let heap = &self.heap;
         ask.context.require_rows_of(ids.len(), ROW_BYTES + CELL_BYTES * self.columns.len() as u64)?;
         let meter = ask.meter();
         let cells = cells(heap, &self.columns, ids, &meter)?;
         let columns = self.columns.iter().zip(&cells).map(|(what, cells)| what.column(cells).secondary());
-        Ok(table!("rows", ids.iter().enumerate(), |(at, id)| {
+        let has_missing = cells.iter().flatten().any(|cell| matches!(cell, Value::Absent(Absence::Missing)));
+        let rows = table!("rows", ids.iter().enumerate(), |(at, id)| {
             ask.context.check()?;
             Column::row_number() => ask.row_number(ask.listed_before() + 1 + at),
             Column::object("object") => id.0,
             ..columns => cells.iter().map(|column| column[at].clone()),
-        }))
+        });
+        Ok((rows, has_missing))
     }
 }
 

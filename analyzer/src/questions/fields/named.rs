@@ -14,6 +14,10 @@ use crate::file::recording::Recording;
 use crate::file::strings::StringAnswers;
 use crate::file::tables::Tables;
 
+/// The attribute of a type with the name of a field that its objects have although the recording does not have it. A type
+/// may have several.
+const NOT_RECORDED: &str = "not recorded";
+
 /// The fields of one name.
 pub(super) struct NamedField<'r> {
     /// The fields that have values.
@@ -24,6 +28,8 @@ pub(super) struct NamedField<'r> {
     is_name: StringAnswers<'r>,
     /// For each shape the places of the references of this name.
     references: Vec<References>,
+    /// The types whose objects have the field although it is not recorded.
+    unrecorded: HashSet<TypeId>,
     /// Types or shapes have such a field. Otherwise only references whose labels are stored with each object may
     /// have the name.
     is_certain: bool,
@@ -186,7 +192,15 @@ impl<'r> NamedField<'r> {
             }
         });
         let references: Vec<References> = references.collect();
-        let is_certain = !encodings.is_empty() || !of_type.is_empty() || references.iter().any(References::is_certain);
+        let types = (0..tables.type_count() as u32).map(TypeId);
+        let unrecorded = types.filter(|&id| {
+            tables.type_attributes(id).any(|(key, unrecorded)| key == NOT_RECORDED && unrecorded == name)
+        });
+        let unrecorded: HashSet<TypeId> = unrecorded.collect();
+        let is_certain = !unrecorded.is_empty()
+            || !encodings.is_empty()
+            || !of_type.is_empty()
+            || references.iter().any(References::is_certain);
         if !is_certain {
             // Labels that are stored with each object are strings, too.
             let has_others = references.iter().any(|&found| found != References::None);
@@ -195,7 +209,7 @@ impl<'r> NamedField<'r> {
                 return Err(no_field(recording, name)?);
             }
         }
-        Ok(NamedField { encodings, declared, is_name, references, is_certain })
+        Ok(NamedField { encodings, declared, is_name, references, unrecorded, is_certain })
     }
 
     /// Returns whether types or shapes have the field. If not, only reading all objects shows whether one of them has
@@ -303,7 +317,9 @@ impl<'r> NamedField<'r> {
                 (Declared::Field(_), None) => Held::Null,
                 (Declared::Not, None) => {
                     let value = self.value(columns, place, |id| self.encodings.contains_key(&id));
-                    value.map_or(Held::Missing, Held::Value)
+                    let is_unrecorded = || self.unrecorded.contains(&tables.shape(shape).type_id);
+                    let absent = || if is_unrecorded() { Held::Unknown } else { Held::Missing };
+                    value.map_or_else(absent, Held::Value)
                 }
             };
             visit(object, held);

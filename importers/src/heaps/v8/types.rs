@@ -41,6 +41,26 @@ pub(crate) struct Types<'c, 'a> {
     has_numbers: bool,
 }
 
+/// What programs read as a field of arrays, strings and collections, and snapshots do not have.
+const NO_LENGTH: (&str, &str) = ("not recorded", "length");
+const NO_SIZE: (&str, &str) = ("not recorded", "size");
+/// The arrays of numbers of the language, and the buffers of Node.js.
+const TYPED_ARRAYS: [&str; 13] = [
+    "Int8Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "Int16Array",
+    "Uint16Array",
+    "Int32Array",
+    "Uint32Array",
+    "Float16Array",
+    "Float32Array",
+    "Float64Array",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Buffer",
+];
+
 /// The attributes of objects whose properties are keys, but for references that V8 itself has. Objects of classes derived
 /// from `Map` have further keys.
 const PROPERTIES: [(&str, &str); 5] = [
@@ -104,7 +124,9 @@ impl<'c, 'a> Types<'c, 'a> {
                 "hidden" => &[("value of", VALUE), ("null", "null"), ("null", "undefined")],
                 "number" => &[("value of", VALUE)],
                 // Where they have no text, it is not known.
-                "concatenated string" | "sliced string" | "bigint" => &[("value of", VALUE)],
+                "concatenated string" | "sliced string" => &[("value of", VALUE), NO_LENGTH],
+                "bigint" => &[("value of", VALUE)],
+                "string" => &[NO_LENGTH],
                 _ => &[],
             };
             let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
@@ -125,11 +147,12 @@ impl<'c, 'a> Types<'c, 'a> {
         let Some(place) = self.locations.place(place) else {
             // The collections and dates of the language, unlike classes of the program, have no place.
             let of_language = match (class, &*name) {
-                (Class::Placed, "Map") => vec![("entries", ".table[map]")],
-                (Class::Placed, "Set") => vec![("entries", ".table[set]")],
+                (Class::Placed, "Map") => vec![("entries", ".table[map]"), NO_SIZE],
+                (Class::Placed, "Set") => vec![("entries", ".table[set]"), NO_SIZE],
                 (Class::Placed, DATE) => vec![("reads as", "{.time.value:ms}")],
                 (Class::Placed, "Object") => self.properties().collect(),
-                (Class::Placed, "Array") => self.properties().chain([LENGTH]).collect(),
+                (Class::Placed, "Array") => self.properties().chain([LENGTH, NO_LENGTH]).collect(),
+                (Class::Placed, name) if TYPED_ARRAYS.contains(&name) => vec![NO_LENGTH],
                 _ => Vec::new(),
             };
             description.attributes = &of_language;
