@@ -64,7 +64,8 @@ impl Heap {
             }
         }
         match refused {
-            Some(error) if column.iter().all(|held| *held == Held::Missing) => Err(error),
+            // Nothing says that any object has it.
+            Some(error) if column.iter().all(|held| matches!(held, Held::Missing | Held::Unknown)) => Err(error),
             _ => Ok(column),
         }
     }

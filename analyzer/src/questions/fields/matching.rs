@@ -34,13 +34,31 @@ impl Heap {
         let elsewhere = self.with_fields_elsewhere(progress)?;
         let found = match path.has_keys() {
             true => self.column_matches(path, test, elsewhere.as_ref(), progress),
-            false => match elsewhere.map(|elsewhere| self.column_matches(path, test, Some(&elsewhere), progress)) {
-                Some(Ok(tested)) if !tested.passing.is_empty() || !tested.unknown.is_empty() => Ok(tested),
-                // The same, with the reasons why nothing passes.
-                _ => self.named_matches(path, test, progress),
+            false => match elsewhere {
+                Some(elsewhere) => self.matches_there_too(path, test, &elsewhere, progress),
+                None => self.named_matches(path, test, progress),
             },
         };
         found.map_err(|error| path.place(error))
+    }
+
+    /// The same where some objects keep fields `elsewhere`.
+    fn matches_there_too(
+        &self,
+        path: &FieldPath,
+        test: &FieldTest,
+        elsewhere: &ObjectSet,
+        progress: &dyn Progress,
+    ) -> Result<Tested> {
+        let found = self.column_matches(path, test, Some(elsewhere), progress)?;
+        if !found.passing.is_empty() || is_of_absence(test) {
+            return Ok(found);
+        }
+        // What objects have themselves may be of another kind than what it is compared with, which is an error.
+        match self.named_matches(path, test, progress) {
+            Ok(_) | Err(AnalyzerError::NoField { .. }) => Ok(found),
+            refused => refused,
+        }
     }
 
     /// The objects for which what a path with keys leads to passes a test, or what any path leads to if some objects keep
