@@ -15,10 +15,11 @@ use super::reader::Reader;
 use super::walk::Walk;
 use super::{LEAST_AT_ONCE, MOST_AT_ONCE};
 use crate::error::{AnalyzerError, Result};
+use crate::file::object::objects;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::{Filling, Held};
+use crate::questions::fields::{Filling, FillingFields, Held};
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 const MAPS_AT_ONCE: usize = 1 << 14;
@@ -157,7 +158,8 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
 }
 
 /// Tells of lists whose slots with objects do not have the index whether they are null there, or end before. It is not known
-/// of a list without a number of elements.
+/// of a list without a number of elements; but a type of own elements that has no such numbers at all holds no more than
+/// its references.
 fn beyond_slots(
     reader: &Reader<'_>,
     ended: &[(ObjectId, Walk<'_>)],
@@ -174,16 +176,20 @@ fn beyond_slots(
         Err(AnalyzerError::NoElements { .. } | AnalyzerError::ReplacedNumbers) => vec![Filling::default(); lists.len()],
         fillings => fillings?,
     };
+    let tables = reader.heap.recording().tables()?;
+    let details = objects(reader.heap.recording(), reader.heap.snapshot(), &lists)?;
+    let is_own = |list: ObjectId| {
+        reader.get(list).is_some_and(|read| reader.parts(read).all(|(part, _)| *part == Contribution::OwnElements))
+    };
     for (list, map) in searched {
-        let elements = lists.binary_search(&list).ok().and_then(|at| fillings[at].elements);
-        found.insert(
-            map,
-            match elements {
-                Some(elements) if index < elements => Held::Null,
-                Some(_) => Held::Missing,
-                None => Held::Unknown,
-            },
-        );
+        let Ok(at) = lists.binary_search(&list) else { continue };
+        let held = match fillings[at].elements {
+            Some(elements) if index < elements => Held::Null,
+            Some(_) => Held::Missing,
+            None if is_own(list) && !FillingFields::are_known(tables, details[at].type_id) => Held::Missing,
+            None => Held::Unknown,
+        };
+        found.insert(map, held);
     }
     Ok(())
 }

@@ -87,7 +87,7 @@ impl Count {
 
 impl FillingFields {
     /// Returns whether a type says where the number of elements is.
-    pub(super) fn are_known(tables: &Tables, id: TypeId) -> bool {
+    pub(crate) fn are_known(tables: &Tables, id: TypeId) -> bool {
         Self::of(tables, id).elements.is_some()
     }
 
