@@ -158,6 +158,24 @@ fn sums_and_groups_say_what_they_do_not_know() {
 }
 
 #[test]
+fn a_list_says_of_how_many_objects_the_place_is_not_known() {
+    let (_folder, mut session) = sessions();
+    let last = "last come 1 object whose `.big` is not known";
+    for (line, expected) in [
+        ("list type = Session of .kind by .big", Some(last)),
+        ("list 2 type = Session of .kind by .big asc", Some(last)),
+        ("list type = Session and .big > 1 of .kind by .big", None),
+        ("list type = Session of .kind by .kind", None),
+    ] {
+        let answer = ask(&mut session, line).unwrap();
+        let told = answer.notes.iter().find(|note| note.starts_with("last come "));
+        assert_eq!(told.map(String::as_str), expected, "{line}");
+        let is_doubtful = expected.is_some() || line.contains("> 1");
+        assert_eq!(answer.exactness == Some("as far as values are known"), is_doubtful, "{line}");
+    }
+}
+
+#[test]
 fn an_assertion_that_rests_on_what_is_unknown_is_undecided() {
     let (_folder, mut session) = sessions();
     let known = "type = Session and .kind = \"b\" and .tenant = \"acme\"";

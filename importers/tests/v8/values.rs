@@ -552,3 +552,41 @@ fn dates_compare_as_in_the_program() {
     assert_eq!(printed.lines().count(), 20);
     assert_eq!(count("type = Other and .when != 2020-02-10"), 0);
 }
+
+/// Takes a snapshot with numbers of arrays, texts and collections, and prints how many fields there are of each name that
+/// the language has and snapshots do not.
+const LENGTHS: &str = r#"
+class Case { constructor(number) { Object.assign(this, values(number)); } }
+const values = (number) => [
+  { list: Array.from({ length: number }, () => ({})) },
+  { typed: new Float64Array(number) },
+  { map: new Map([[{}, number]]) },
+  { set: new Set([{}, "a"]) },
+  { own: { length: number + 0.5 } },
+  { none: {} },
+][number % 6];
+const kept = Array.from({ length: 60 }, (_, number) => new Case(number));
+require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
+for (const path of [".list.length", ".typed.length", ".map.size", ".set.size"]) {
+  const [, field, name] = path.split(".");
+  console.log(`${path} = unknown|${kept.filter((one) => field in one && name in one[field]).length}`);
+}
+console.log(`.own.length > 0|${kept.filter((one) => one.own?.length > 0).length}`);
+console.log(".own.length = unknown|0");
+console.log(".none.length = unknown|0");
+"#;
+
+#[test]
+fn lengths_that_snapshots_do_not_have_are_unknown() {
+    let Some((recorded, printed)) = run(LENGTHS) else { return };
+    let heap = recorded.heap();
+    let mut tests = 0;
+    for line in printed.lines() {
+        let (test, expected) = line.split_once('|').expect("a test and a number");
+        let expression = Expression::parse(&format!("type = \"Case\" and {test}")).expect("an expression");
+        let counted = heap.count(&[], &expression, &Silent).expect("a heap");
+        assert_eq!(counted.objects.to_string(), expected, "{test}");
+        tests += 1;
+    }
+    assert_eq!(tests, 7);
+}
