@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   opening     reads the directory of the last chunk         counts the strings
-//!   string 7    its chunk is searched for by directories,     some nine of five hundred
-//!               decoded once and kept                         in memory up to a limit, then in an unlinked file
+//!   string 7    a binary search finds its chunk               reads nine directories of five hundred
+//!               the chunk is decoded once and kept            in memory up to a limit, then in an unlinked file
 //!   a search    decodes chunks that are not kept to a buffer  their texts do not stay in memory
 //! ```
 //!
@@ -11,9 +11,9 @@
 //! each byte of the file, are kept in memory; less under a memory limit. Beyond that, texts are kept in mapped
 //! temporary files, whose pages the system can reclaim.
 //!
-//! Chunks lie all over the file, and most questions use few of them. So a chunk whose checksum is wrong, that cannot be
-//! decoded, or that does not continue the table, is found when it is used. Its strings get a placeholder as their text,
-//! and [`Strings::check`] fails from then on.
+//! Chunks lie all over the file, and most questions use few of them. A chunk is therefore checked when it is used. If its
+//! checksum is wrong, if it cannot be decoded or if it does not continue the table, its strings get a placeholder as their
+//! text, and [`Strings::check`] fails from then on.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -36,8 +36,8 @@ use crate::file::bytes::Bytes;
 /// ten-thousandth.
 const KEPT_BYTES: u64 = 64 << 20;
 const KEPT_BYTES_PER_BYTE: u64 = 16;
-/// If there are at most so many chunks, all directories are read at once; and if all strings together are at most so long,
-/// they are decoded. That takes milliseconds, and nothing is gained by waiting for a question.
+/// All directories of at most this many chunks are read at once, and strings that together are at most this long are decoded,
+/// too. That takes milliseconds, and nothing is gained by waiting for a question. Both numbers are judgements.
 const FEW_CHUNKS: usize = 16;
 const FEW_BYTES: u64 = 1 << 20;
 /// The text of a string that cannot be read.
@@ -53,7 +53,7 @@ pub(crate) struct Strings {
     file: Option<Arc<Bytes>>,
     chunks: Vec<StringChunk>,
     count: u32,
-    /// The first string of each chunk, once a question asks for all: a shorter way to search.
+    /// The first string of each chunk, from the first question on that uses many of them: a faster search.
     firsts: OnceLock<Vec<u32>>,
     /// Memory used by kept chunks.
     kept_bytes: AtomicU64,
@@ -159,10 +159,10 @@ impl Strings {
         let file = Some(Arc::clone(file));
         let mut strings = Strings { file, chunks, kept_limit: kept_limit.into(), ..Strings::default() };
         let Some(last) = strings.chunks.last() else { return Ok(strings) };
-        let last_rows = strings.rows(last).clone().map_err(AnalyzerError::section("STRINGS", last.offset))?;
+        let last_rows = strings.rows(last).clone().map_err(|error| damaged((last.offset, error)))?;
         strings.count = last_rows.end();
         if strings.chunks.len() <= FEW_CHUNKS {
-            let all = strings.all_rows().map_err(|(offset, error)| AnalyzerError::section("STRINGS", offset)(error))?;
+            let all = strings.all_rows().map_err(damaged)?;
             if all.iter().map(|rows| rows.raw_bytes).sum::<u64>() <= FEW_BYTES {
                 for chunk in &strings.chunks {
                     let _ = strings.kept(chunk);
@@ -233,15 +233,17 @@ impl Strings {
 
     /// Decodes every chunk that is not kept, without keeping it. Returns the errors.
     pub(crate) fn problems(&self) -> Vec<AnalyzerError> {
-        let order = self.all_rows().err().into_iter();
         let problems = self.chunks.par_iter().filter_map(|chunk| match chunk.kept.get() {
             Some(Some(_)) => None,
             _ => Some((chunk.offset, self.for_each(chunk, |_| {}).err()?)),
         });
         let mut problems: Vec<(u64, FormatError)> = problems.collect();
-        problems
-            .extend(order.filter(|(offset, _)| problems.iter().all(|(other, _)| other != offset)).collect::<Vec<_>>());
-        problems.into_iter().map(|(offset, error)| AnalyzerError::section("STRINGS", offset)(error)).collect()
+        if let Err(order) = self.all_rows()
+            && problems.iter().all(|(offset, _)| *offset != order.0)
+        {
+            problems.push(order);
+        }
+        problems.into_iter().map(damaged).collect()
     }
 
     /// The text of a string; a placeholder if it cannot be read, see [`Strings::check`].
@@ -375,6 +377,11 @@ impl Strings {
     fn fail(&self, failure: Failure) {
         let _ = self.failure.set(failure);
     }
+}
+
+/// The error of a damaged chunk.
+fn damaged((offset, error): (u64, FormatError)) -> AnalyzerError {
+    AnalyzerError::section("STRINGS", offset)(error)
 }
 
 /// The result of a predicate for each string. It is computed chunk by chunk, when a string of the chunk is first

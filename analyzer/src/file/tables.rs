@@ -158,8 +158,8 @@ impl Tables {
         self.strings.get(id)
     }
 
-    /// Fails if a string used so far could not be read: its chunk has a valid checksum but invalid content, or there
-    /// was no room for it in memory or on disk. An answer that contains strings is valid only if this succeeds
+    /// Fails if a string used so far could not be read: its chunk is damaged or does not continue the table, or there was no
+    /// room for it in memory or on disk. An answer that contains strings is valid only if this succeeds
     /// afterwards.
     ///
     /// # Errors

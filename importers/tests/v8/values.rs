@@ -564,10 +564,11 @@ const values = (number) => [
   { set: new Set([{}, "a"]) },
   { own: { length: number + 0.5 } },
   { none: {} },
-][number % 6];
+  { buffer: Buffer.alloc(number + 1) },
+][number % 7];
 const kept = Array.from({ length: 60 }, (_, number) => new Case(number));
 require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
-for (const path of [".list.length", ".typed.length", ".map.size", ".set.size"]) {
+for (const path of [".list.length", ".typed.length", ".map.size", ".set.size", ".buffer.length"]) {
   const [, field, name] = path.split(".");
   console.log(`${path} = unknown|${kept.filter((one) => field in one && name in one[field]).length}`);
 }
@@ -588,5 +589,5 @@ fn lengths_that_snapshots_do_not_have_are_unknown() {
         assert_eq!(counted.objects.to_string(), expected, "{test}");
         tests += 1;
     }
-    assert_eq!(tests, 7);
+    assert_eq!(tests, 8);
 }

@@ -76,7 +76,9 @@ fn of_objects(
             let (keys, unread) = what.keys(&heap, &set, &ask.meter())?;
             if unread > 0 {
                 let name = asked.by.as_ref().map_or("", |(name, _)| name);
-                unknown = Some(Arc::from(format!("{} whose `{name}` is not known", units::counted(unread, "object"))));
+                let come = if unread == 1 { "comes" } else { "come" };
+                let objects = units::counted(unread, "object");
+                unknown = Some(Arc::from(format!("{objects} whose `{name}` is not known {come} last")));
             }
             let mut keys = keys.into_iter().zip(set.iter()).collect::<Vec<_>>();
             // Equal ones stay in the order of their numbers.
@@ -288,7 +290,7 @@ struct Listing {
     /// Number of rows that were shown.
     shown: usize,
     is_exact: bool,
-    /// The objects that come last because their place is not known, in words.
+    /// A sentence about the objects that come last because their place is not known.
     unknown: Option<Arc<str>>,
 }
 
@@ -330,7 +332,7 @@ impl Listing {
         }
         let mut answer = found::said(answer, self.is_exact);
         if let Some(unknown) = &self.unknown {
-            answer = answer.inexact(found::AS_FAR_AS_KNOWN, &format!("last come {unknown}"));
+            answer = answer.inexact(found::AS_FAR_AS_KNOWN, unknown);
         }
         if has_missing {
             answer = found::with_lost_numbers(answer, self.heap.recording())?;

@@ -70,6 +70,17 @@ several.tell(".held[1]", "Missing")
 own = Case("own", {Own(): "own"})
 own.tell('.held["own"]', "Unknown")  # Equality may be anything.
 
+plain, vast, error = Case("plain", 1), Case("vast", 1), type("ErrorCase", (Exception,), {"__module__": "__main__"})()
+vars(vast)  # Makes the instance keep its attributes in a dictionary.
+plain.user = vast.user = "a user"
+error.name, error.user = "error", "user of an error"
+for one in [plain, vast, error]:
+    print(one.name, ".user", one.user, sep="\t")
+    print(one.name, ".other", "Missing", sep="\t")
+owner = Case("owner", vast)
+owner.other = "other text"
+owner.tell(".held.user", owner.held.user)
+
 state, text = Case("state", State.GONE), Case("text", Text("some text"))
 state.tell(".held", str.__str__(state.held))
 text.tell(".held", str.__str__(text.held))

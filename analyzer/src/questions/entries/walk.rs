@@ -195,7 +195,7 @@ impl<'k> Walk<'k> {
         match (same.next(), same.next()) {
             (Some(value), None) => value,
             (Some(_), Some(_)) => Held::Unknown,
-            // Of several lists it is not known which one goes on in which.
+            // It is not known in which of several lists the index would be.
             _ if self.lists.len() > 1 => Held::Unknown,
             _ if self.found.are_known && self.unread.iter().all(|(key, _)| read.get(key) == Some(&Some(false))) => {
                 Held::Missing
@@ -204,7 +204,7 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// The only list in which an element at the index was not found, when the walk has ended: it is null there, or ends before.
+    /// The only list, if the walk has ended without an element at the index: the list is null there, or ends before.
     pub(super) fn searched_list(&self) -> Option<ObjectId> {
         if let (None, [(list, _)]) = (self.value, &self.lists[..]) { Some(*list) } else { None }
     }

@@ -56,6 +56,9 @@ impl Heap {
             Err(AnalyzerError::NoField { .. }) => Vec::new(),
             maps => maps?,
         };
+        // An object without a map has no further fields.
+        let maps: Vec<Held> =
+            maps.into_iter().map(|held| if held == Held::Null { Held::Missing } else { held }).collect();
         let key = MapKey::Text(name.to_owned());
         let mut elsewhere = self.through(&maps, |maps| self.values_under(maps, &key, progress))?.into_iter();
         if !maps.is_empty() {

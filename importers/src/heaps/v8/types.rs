@@ -44,8 +44,8 @@ pub(crate) struct Types<'c, 'a> {
 /// What programs read as a field of arrays, strings and collections, and snapshots do not have.
 const NO_LENGTH: (&str, &str) = ("not recorded", "length");
 const NO_SIZE: (&str, &str) = ("not recorded", "size");
-/// The arrays of numbers of the language, and the buffers of Node.js.
-const TYPED_ARRAYS: [&str; 13] = [
+/// The arrays of numbers of the language.
+const TYPED_ARRAYS: [&str; 12] = [
     "Int8Array",
     "Uint8Array",
     "Uint8ClampedArray",
@@ -58,8 +58,9 @@ const TYPED_ARRAYS: [&str; 13] = [
     "Float64Array",
     "BigInt64Array",
     "BigUint64Array",
-    "Buffer",
 ];
+/// The class of the buffers of Node.js. It has a place, as a class of this name in a program would.
+const BUFFER: &str = "Buffer";
 
 /// The attributes of objects whose properties are keys, but for references that V8 itself has. Objects of classes derived
 /// from `Map` have further keys.
@@ -162,8 +163,9 @@ impl<'c, 'a> Types<'c, 'a> {
         let column = from_one(place.column).unwrap_or_default().to_string();
         let column = (self.context.vocabulary.marked(Word::of_settings("column"))?, &*column);
         let properties = self.properties().filter(|_| *class == Class::Placed);
-        let attributes: Vec<(&str, &str)> =
-            std::iter::once(column).chain(properties.map(|pair| pair as (&str, &str))).collect();
+        let lengths = (name == BUFFER).then_some(NO_LENGTH);
+        let known = properties.chain(lengths).map(|pair| pair as (&str, &str));
+        let attributes: Vec<(&str, &str)> = std::iter::once(column).chain(known).collect();
         description.file = Some(&file);
         description.line = from_one(place.line);
         description.attributes = &attributes;
