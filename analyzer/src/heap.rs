@@ -24,6 +24,7 @@ mod line_rules;
 mod names;
 pub(crate) mod nulls;
 mod objects_of_types;
+mod owed_index;
 mod remembered;
 mod retained_by_group;
 mod retained_sets;
@@ -39,6 +40,7 @@ use self::kept_besides::SmallColumns;
 use self::last_doubts::LastDoubts;
 use self::line_rules::RulesOfTypes;
 use self::nulls::Nulls;
+use self::owed_index::{Keeps, Owed};
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -81,15 +83,17 @@ pub struct Heap {
     index: Option<Arc<IndexFile>>,
     /// The index file that keeps answers: the same file as `index`, but also present if objects are excluded.
     answers: Option<Arc<IndexFile>>,
-    /// Columns are written to the index file, not only read from it.
-    keeps: bool,
+    /// When columns are written to the index file.
+    keeps: Keeps,
     exclusion: Option<Arc<Exclusion>>,
     /// Lines of objects that the recording does not have.
     lines: Option<Arc<RulesOfTypes>>,
     objects: u64,
     roots: Lazy<Roots>,
     adjacency: Mutex<Option<Arc<Adjacency>>>,
-    dominators: Lazy<Dominators>,
+    dominators: Lazy<Arc<Dominators>>,
+    /// Dominators that the index file does not have yet.
+    owed: Owed,
     largest: Lazy<Largest>,
     distances: Lazy<Distances>,
     incoming: Lazy<Incoming>,
@@ -191,7 +195,14 @@ impl Heap {
     /// recording, whose columns together are many times as large as the recording.
     #[must_use]
     pub fn only_reading_the_index(self) -> Self {
-        Heap { keeps: false, ..self }
+        Heap { keeps: Keeps::Never, ..self }
+    }
+
+    /// The same heap, but dominators are written to the index file by [`Heap::keep_index`], after the answer that they were
+    /// computed for, if there is memory for them until then.
+    #[must_use]
+    pub fn keeping_the_index_later(self) -> Self {
+        Heap { keeps: Keeps::Later, ..self }
     }
 
     fn with(
@@ -211,13 +222,14 @@ impl Heap {
             memory,
             index: None,
             answers: None,
-            keeps: true,
+            keeps: Keeps::AtOnce,
             exclusion,
             lines: None,
             objects,
             roots: Lazy::default(),
             adjacency: Mutex::new(None),
             dominators: Lazy::default(),
+            owed: Owed::default(),
             largest: Lazy::default(),
             distances: Lazy::default(),
             incoming: Lazy::default(),
@@ -368,7 +380,7 @@ impl Heap {
         columns: &[(ColumnId, ColumnValues<'_>)],
         progress: &dyn Progress,
     ) -> Result<()> {
-        if !self.keeps {
+        if self.keeps == Keeps::Never {
             return Ok(());
         }
         match index.keep(&self.recording, self.snapshot, columns, progress) {

@@ -676,6 +676,79 @@ fn cancelled_anywhere() {
     assert_kept(&kept.path, &BESIDE, &kept.expected);
 }
 
+// ---- Written after the answer ------------------------------------------------------------------------
+
+fn keeping_later(path: &Path) -> Heap {
+    open(path, &BESIDE).keeping_the_index_later()
+}
+
+#[test]
+fn what_is_written_after_the_answer_is_the_same() {
+    for seed in 0..40 {
+        let kept = Kept::of(&graph(seed, 60));
+        let largest = open(&kept.path, &IndexPlace::Nowhere).largest(&Silent).unwrap().objects().to_vec();
+        fs::remove_file(index_of(&kept.path)).unwrap();
+        let heap = keeping_later(&kept.path);
+        assert_eq!(heap.largest(&Silent).unwrap().objects(), largest);
+        assert!(heap.owes_index() && !index_of(&kept.path).exists());
+        if seed % 2 == 0 {
+            let phases = Phases::default();
+            assert_eq!(answers(&heap, &phases).unwrap(), kept.expected);
+            assert!(!phases.so_far().iter().any(|phase| phase == "numbering objects"), "they are computed twice");
+        }
+        heap.keep_index(&Silent).unwrap();
+        let written = fs::read(index_of(&kept.path)).unwrap();
+        heap.keep_index(&Silent).unwrap();
+        assert!(!heap.owes_index() && fs::read(index_of(&kept.path)).unwrap() == written);
+        assert_eq!(answers(&heap, &Silent).unwrap(), kept.expected);
+        assert_kept(&kept.path, &BESIDE, &kept.expected);
+    }
+}
+
+#[test]
+fn a_question_may_come_while_it_is_written() {
+    let kept = Kept::of(&graph(3, 40_000));
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    let heap = keeping_later(&kept.path);
+    heap.largest(&Silent).unwrap();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| heap.keep_index(&Silent));
+        let phases = Phases::default();
+        assert!(answers(&heap, &phases).unwrap() == kept.expected);
+        assert!(!phases.so_far().iter().any(|phase| phase == "numbering objects"), "they are computed twice");
+        writing.join().unwrap().unwrap();
+    });
+    assert_kept(&kept.path, &BESIDE, &kept.expected);
+}
+
+#[test]
+fn writing_that_was_stopped_is_tried_again() {
+    let kept = Kept::of(&graph(1, 40_000));
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    let heap = keeping_later(&kept.path);
+    heap.largest(&Silent).unwrap();
+    let mut stopped = 0;
+    while let Err(error) = heap.keep_index(&LimitedProgress::new(stopped)) {
+        assert!(matches!(error, AnalyzerError::Cancelled), "{error}");
+        stopped += 1;
+        assert!(heap.owes_index(), "after {stopped} calls");
+    }
+    assert!(stopped > 10, "there were only {stopped} chances to stop");
+    assert_eq!(answers(&open(&kept.path, &BESIDE), &Silent).unwrap(), kept.expected);
+}
+
+#[test]
+fn without_memory_nothing_waits() {
+    let kept = Kept::of(&graph(1, 40_000));
+    fs::remove_file(index_of(&kept.path)).unwrap();
+    // The program takes 48 MiB of it.
+    let memory = Memory::limited(49 << 20);
+    let heap = Heap::new(Arc::new(Recording::open(&kept.path).unwrap()), SNAPSHOT, &BESIDE, memory).unwrap();
+    let heap = heap.keeping_the_index_later();
+    heap.largest(&Silent).unwrap();
+    assert!(!heap.owes_index() && index_of(&kept.path).exists());
+}
+
 /// Environment variables that name the recording for a child process to index repeatedly, or until its disk is full.
 const KILLED: &str = "BARROW_INDEX_KILLED";
 const FULL: &str = "BARROW_INDEX_FULL";

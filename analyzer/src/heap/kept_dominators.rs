@@ -1,10 +1,12 @@
 //! Dominators and retained sizes of a heap: computed, or read from its index file.
 
+use std::sync::Arc;
+
 use barrow_format::StringId;
 use bytemuck::Pod;
 
 use super::retained_by_group::SiteTables;
-use super::{Heap, below, column};
+use super::{Heap, Keeps, below, column};
 use crate::columns::index_file::{ColumnId, ColumnValues, MakeValues};
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
@@ -28,19 +30,27 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`], [`AnalyzerError::MemoryCeiling`].
     pub fn dominators(&self, progress: &dyn Progress) -> Result<&Dominators> {
-        if let Some(dominators) = self.dominators.get() {
+        if let Some(dominators) = self.dominators_in_memory() {
             return Ok(dominators);
         }
         if let Some(kept) = self.kept_dominators(CheckTime::Whole)? {
-            return Ok(self.dominators.store(kept));
+            return Ok(self.dominators.store(Arc::new(kept)));
         }
-        let dominators = self.dominators.store(self.dominators_anew(progress)?);
-        if self.index.is_some() && self.keeps {
-            self.keep_dominators(dominators, progress)?;
-        } else if self.answers.is_some() && self.keeps {
-            self.keep_answers_of(dominators, progress)?;
+        let dominators = self.dominators.store(Arc::new(self.dominators_anew(progress)?));
+        match (&self.index, &self.answers) {
+            _ if self.keeps == Keeps::Never => {}
+            (Some(_), _) if self.can_keep_later() => self.owe_index(dominators),
+            (Some(_), _) => self.keep_dominators(dominators, progress)?,
+            (None, Some(_)) => self.keep_answers_of(dominators, progress)?,
+            (None, None) => {}
         }
         Ok(dominators)
+    }
+
+    /// Dominators that are in memory already. From then on they stay there.
+    fn dominators_in_memory(&self) -> Option<&Dominators> {
+        let known = self.dominators.get_or_find(|| self.owed_dominators());
+        known.map(|dominators| &**dominators)
     }
 
     /// Dominators, computed even if they are known.
@@ -85,7 +95,7 @@ impl Heap {
     }
 
     /// Keeps dominators, and the answers to the most common questions, which then need not read the dominators.
-    fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
+    pub(super) fn keep_dominators(&self, dominators: &Dominators, progress: &dyn Progress) -> Result<()> {
         let known_types = self.known_types()?;
         let types = match known_types {
             Some(types) => types,
@@ -179,7 +189,7 @@ impl Heap {
         &self,
         mut question: impl FnMut(&Dominators) -> Result<T, E>,
     ) -> Result<Option<T>, E> {
-        if let Some(dominators) = self.dominators.get() {
+        if let Some(dominators) = self.dominators_in_memory() {
             return question(dominators).map(Some);
         }
         let Some(kept) = self.kept_dominators(CheckTime::WhenRead)? else { return Ok(None) };
@@ -187,7 +197,7 @@ impl Heap {
         if kept.are_damaged() { Ok(None) } else { answer.map(Some) }
     }
 
-    fn kept_dominators(&self, checked: CheckTime) -> Result<Option<Dominators>> {
+    pub(super) fn kept_dominators(&self, checked: CheckTime) -> Result<Option<Dominators>> {
         let Some(index) = &self.index else { return Ok(None) };
         let roots = self.roots()?;
         let vertices = self.objects + roots.categories().len() as u64;
@@ -252,18 +262,19 @@ impl Heap {
         })
     }
 
-    /// The same, from dominators. If these are computed now, they are written to the index file and then dropped, which
+    /// The same, from dominators. If these are computed now, they are dropped when they are in the index file, which
     /// leaves their memory to the next question.
     fn find_largest(&self, progress: &dyn Progress) -> Result<Largest> {
-        let is_known = self.dominators.get().is_some() || self.kept_dominators(CheckTime::WhenRead)?.is_some();
-        if is_known || self.index.is_none() || !self.keeps {
+        let is_known = self.dominators_in_memory().is_some() || self.kept_dominators(CheckTime::WhenRead)?.is_some();
+        if is_known || self.index.is_none() || self.keeps == Keeps::Never {
             return Ok(Largest::of(self.dominators(progress)?));
         }
-        let found = self.dominators_anew(progress)?;
-        self.keep_dominators(&found, progress)?;
+        let found = Arc::new(self.dominators_anew(progress)?);
         let largest = Largest::of(&found);
-        if self.kept_dominators(CheckTime::WhenRead)?.is_none() {
-            self.dominators.store(found);
+        self.owe_index(&found);
+        drop(found);
+        if !self.can_keep_later() {
+            self.keep_index(progress)?;
         }
         Ok(largest)
     }

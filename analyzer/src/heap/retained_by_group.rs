@@ -139,7 +139,7 @@ impl Heap {
             progress,
             || {
                 let found = self.type_tables(self.dominators(progress)?, self.types(progress)?, progress)?;
-                self.keep(&found.columns(), progress)?;
+                self.keep_beside_dominators(&found.columns(), progress)?;
                 Ok(of(found))
             },
         )?;
@@ -163,8 +163,13 @@ impl Heap {
 
     fn kept_site_tables(&self, progress: &dyn Progress) -> Result<SiteTables> {
         let found = self.site_tables(self.dominators(progress)?, progress)?;
-        self.keep(&found.columns(), progress)?;
+        self.keep_beside_dominators(&found.columns(), progress)?;
         Ok(found)
+    }
+
+    /// Keeps columns that are kept with dominators, unless these are still to be written.
+    fn keep_beside_dominators(&self, columns: &[(ColumnId, ColumnValues<'_>)], progress: &dyn Progress) -> Result<()> {
+        if self.owes_index() { Ok(()) } else { self.keep(columns, progress) }
     }
 
     fn kept_rows<const WIDTH: usize>(&self, column: ColumnId) -> Option<Vec<[u64; WIDTH]>> {

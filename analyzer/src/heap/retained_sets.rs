@@ -1,7 +1,7 @@
 //! Retained sets by jointly retained objects, which are computed or read from the index file.
 
 use super::kept_distances::columns_of;
-use super::{Heap, QuestionKind, column};
+use super::{Heap, Keeps, QuestionKind, column};
 use crate::columns::index_file::ColumnValues;
 use crate::columns::lookup::Lookup;
 use crate::error::{AnalyzerError, Result};
@@ -56,7 +56,7 @@ impl Heap {
         }
         let totals = self.recording.commit(self.snapshot)?.totals;
         let has_room = self.memory.has_room(JointlyRetained::bytes_to_find(totals.objects, totals.references));
-        if self.index.is_none() || !self.keeps || !has_room || self.is_dense()? {
+        if self.index.is_none() || self.keeps == Keeps::Never || !has_room || self.is_dense()? {
             return Ok(None);
         }
         if self.objects > FEW_OBJECTS && self.kept_answer_count(QuestionKind::Retained) < SEARCHES {
