@@ -442,7 +442,7 @@ impl Session {
 }
 
 /// Why a question ended without an answer: it was stopped, or the process held too much memory.
-fn why_stopped(context: &Context) -> QueryError {
+pub(crate) fn why_stopped(context: &Context) -> QueryError {
     let is_stopped = context.watcher.is_stopped();
     context.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Recording, SnapshotId};
 
+use crate::answering::why_stopped;
 use crate::ask::reply::More;
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
@@ -182,6 +183,21 @@ impl Session {
     /// A usage error if the recording does not hold it.
     pub fn snapshot(&self) -> Result<SnapshotId, QueryError> {
         self.state.snapshot()
+    }
+
+    /// Writes to index files what [`Workspace::keep_index_later`] has left for after the answer. The watcher of questions
+    /// may stop it.
+    ///
+    /// # Errors
+    /// [`QueryError::Stopped`]; too little memory; damage that the answer did not meet.
+    pub fn keep_index(&self) -> Result<(), QueryError> {
+        let context = &self.state.context;
+        if context.workspace.owing().is_empty() {
+            return Ok(());
+        }
+        context.ceiling.begin(false);
+        let kept = context.workspace.keep_index(&context.meter());
+        kept.map_err(|error| if error.is_stopped() { why_stopped(context) } else { error })
     }
 
     /// The reason why computed columns could not be kept in the index file, if that happened since this was asked last.

@@ -1,7 +1,7 @@
 //! Heaps, the memory ceiling and threads, which sessions share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use barrow_analyzer::{Heap, LineRules, Memory, Progress, Recording, SnapshotId};
 use barrow_processes::{Classes, Lanes, Plan, ProcessTree, Span, Step, Totals, critical_path};
@@ -50,6 +50,8 @@ pub struct Workspace {
     /// The trials that were read last, with their recording.
     trials: Mutex<Option<(Arc<Recording>, Arc<Trials>)>>,
     sessions: AtomicUsize,
+    /// Index files are written after the answers.
+    keeps_later: AtomicBool,
 }
 
 /// Results about one process tree, kept until another tree is read.
@@ -234,6 +236,7 @@ impl Workspace {
             of_tree: Mutex::default(),
             trials: Mutex::default(),
             sessions,
+            keeps_later: AtomicBool::new(false),
         }))
     }
 
@@ -252,6 +255,35 @@ impl Workspace {
     #[must_use]
     pub fn threads(&self) -> Option<usize> {
         self.pool.read().as_ref().map(|pool| pool.threads)
+    }
+
+    /// From now on answers do not wait until what they computed is in an index file: it is written by
+    /// [`Workspace::keep_index`], which has to be called after each answer. It must be called, or the next process computes
+    /// the same again.
+    pub fn keep_index_later(&self) {
+        // Relaxed, here and below: it orders no other memory.
+        self.keeps_later.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether index files are written after the answers.
+    pub(crate) fn keeps_later(&self) -> bool {
+        self.keeps_later.load(Ordering::Relaxed)
+    }
+
+    /// The heaps with something to write to their index files.
+    pub(crate) fn owing(&self) -> Vec<Arc<Heap>> {
+        let heaps = self.heaps.lock();
+        heaps.iter().map(|kept| &kept.heap).filter(|heap| heap.owes_index()).cloned().collect()
+    }
+
+    /// Writes to index files what questions have computed since [`Workspace::keep_index_later`]. Questions that are asked
+    /// meanwhile need not wait.
+    ///
+    /// # Errors
+    /// Those of the analyzer.
+    pub fn keep_index(&self, progress: &dyn Progress) -> Result<(), QueryError> {
+        let owing = self.owing();
+        self.run(|| Ok(owing.iter().try_for_each(|heap| heap.keep_index(progress))?))
     }
 
     /// The ceiling, in bytes, if one was given.
@@ -341,24 +373,28 @@ impl Workspace {
         Some(heap)
     }
 
-    /// Drops heaps until there is room for another one.
-    pub(crate) fn make_room(&self) {
-        self.keep_heaps(self.sessions.load(Ordering::Relaxed).max(1) - 1);
+    /// Drops heaps until there is room for another one. What they have to write is written first, since no call of
+    /// [`Workspace::keep_index`] would find them any more.
+    pub(crate) fn make_room(&self, progress: &dyn Progress) {
+        for heap in self.keep_heaps(self.sessions.load(Ordering::Relaxed).max(1) - 1) {
+            // Then it is computed again when it is needed.
+            let _ = heap.keep_index(progress);
+        }
     }
 
-    /// Drops all heaps but the `most` that were used last.
-    fn keep_heaps(&self, most: usize) {
+    /// Keeps only the `most` heaps that were used last. Returns the others.
+    fn keep_heaps(&self, most: usize) -> Vec<Arc<Heap>> {
         let mut heaps = self.heaps.lock();
         let beyond = heaps.len().saturating_sub(most);
-        heaps.drain(..beyond);
+        heaps.drain(..beyond).map(|kept| kept.heap).collect()
     }
 
     /// Keeps a heap. One that another session has computed meanwhile is used instead.
-    pub(crate) fn keep(&self, heap: Arc<Heap>, excluded: &[Arc<Removal>]) -> Arc<Heap> {
+    pub(crate) fn keep(&self, heap: Arc<Heap>, excluded: &[Arc<Removal>], progress: &dyn Progress) -> Arc<Heap> {
         if let Some(kept) = self.kept(heap.recording(), heap.snapshot(), excluded, heap.line_rules()) {
             return kept;
         }
-        self.make_room();
+        self.make_room(progress);
         let mut heaps = self.heaps.lock();
         heaps.push(CachedHeap { excluded: excluded.to_vec(), heap: Arc::clone(&heap) });
         heap
@@ -412,7 +448,7 @@ impl Workspace {
     /// A session ended.
     pub(crate) fn leave(&self) {
         self.sessions.fetch_sub(1, Ordering::Relaxed);
-        self.keep_heaps(self.sessions.load(Ordering::Relaxed));
+        drop(self.keep_heaps(self.sessions.load(Ordering::Relaxed)));
     }
 }
 

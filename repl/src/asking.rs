@@ -32,6 +32,7 @@ impl Terminal {
     /// A usage error.
     pub(crate) fn new(flags: &Flags) -> Result<Self, ReplError> {
         let workspace = Workspace::new(flags.session.max_memory, flags.session.threads)?;
+        workspace.keep_index_later();
         let settings = Settings::of(flags);
         settings.check_lines()?;
         let mut session = Session::new(workspace, settings);
@@ -107,10 +108,26 @@ impl Terminal {
             print(first, &mut answers, &target, &question.sink)
         });
         drop(answers);
+        let kept = self.keep_index();
+        let code = printed?;
+        kept.map(|()| code)
+    }
+
+    /// Writes to the index file what the answer need not wait for.
+    ///
+    /// # Errors
+    /// Ctrl-C.
+    pub(crate) fn keep_index(&self) -> Result<(), ReplError> {
+        self.progress.begin_question();
+        match self.session.keep_index() {
+            Err(error) if error.is_stopped() => return Err(error.into()),
+            Err(error) => complain(&format!("the index is not kept: {error}")),
+            Ok(()) => {}
+        }
         if let Some(sentence) = self.session.index_problem() {
             complain(&sentence);
         }
-        printed
+        Ok(())
     }
 
     /// Prints an answer that belongs to no line. Returns the exit code.

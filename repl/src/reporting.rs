@@ -44,9 +44,7 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
         Some(place) => place.write(&made.html)?,
         None => io::stdout().write_all(&made.html)?,
     }
-    if let Some(sentence) = terminal.session.index_problem() {
-        crate::complaint::complain(&sentence);
-    }
+    terminal.keep_index()?;
     for line in &made.broken {
         crate::complaint::complain(line);
     }

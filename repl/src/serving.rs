@@ -31,12 +31,14 @@ pub(crate) fn run(flags: &Flags, command: &'static Command, words: &[String]) ->
         SnapshotName::Last => "snapshot last".to_owned(),
     });
     let lines: Vec<String> = selected.into_iter().chain(flags.question.at.iter().cloned()).collect();
+    let workspace = Workspace::new(flags.session.max_memory, flags.session.threads)?;
+    workspace.keep_index_later();
     let options = Options {
         operands: words.iter().map(PathBuf::from).collect(),
         port: flags.question.port,
         fragment: fragment(&lines)?,
         version: version().to_owned(),
-        workspace: Workspace::new(flags.session.max_memory, flags.session.threads)?,
+        workspace,
         settings: Settings::of(flags),
     };
     options.settings.check_lines()?;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use barrow_analyzer::Silent;
 use barrow_query::{OpenFile, QueryError, Question, Session, Settings, SnapshotName, Touches, Watcher, Workspace};
 use parking_lot::Mutex;
 
@@ -42,6 +43,12 @@ type Template = Arc<Mutex<Option<Session>>>;
 impl Templates {
     pub(crate) fn new(workspace: Arc<Workspace>, settings: Settings) -> Self {
         Templates { workspace, settings, kept: Mutex::default() }
+    }
+
+    /// Writes to index files what answers need not wait for.
+    pub(crate) fn keep_index(&self) {
+        // An index that is not kept is computed again; no page waits for it.
+        let _ = self.workspace.keep_index(&Silent);
     }
 
     /// A session with nothing open.

@@ -48,7 +48,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let types = ask.whole_heap(heap.snapshot())?.type_totals_of(&freed, &meter)?;
     drop(meter);
     let away: Vec<_> = ask.away.iter().cloned().chain([Arc::new(removal)]).collect();
-    ask.context.workspace.keep(Arc::clone(&heap), &away);
+    ask.context.workspace.keep(Arc::clone(&heap), &away, &ask.meter());
     let Answer { exactness, notes, .. } = answer;
     let answer = by_type(heap.recording().tables()?, heap.snapshot(), types, "would be freed").lines(notes);
     let reply = more::first_page(ask, Answer { exactness, ..answer }, ask.page_rows());

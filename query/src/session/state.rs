@@ -135,12 +135,14 @@ impl State {
             return Ok(heap);
         }
         // The memory of the others goes first.
-        workspace.make_room();
-        let mut heap = Arc::new(self.context.heap_of(recording, snapshot)?);
+        let meter = self.meter();
+        workspace.make_room(&meter);
+        let heap = self.context.heap_of(recording, snapshot)?;
+        let mut heap = Arc::new(if workspace.keeps_later() { heap.keeping_the_index_later() } else { heap });
         for removal in &self.away {
-            heap = Arc::new(removal.applied(&heap, &self.meter())?);
+            heap = Arc::new(removal.applied(&heap, &meter)?);
         }
-        Ok(workspace.keep(heap, &self.away))
+        Ok(workspace.keep(heap, &self.away, &meter))
     }
 
     /// The same snapshot with nothing excluded.

@@ -155,12 +155,14 @@ pub(super) async fn stream(
     let encoder = Arc::new(Mutex::new(Encoder::new(gzip)));
     let (sender, mut receiver) = oneshot::channel();
     let (places, last, waiting) = (app.places.clone(), Arc::clone(&encoder), reporter.clone());
+    let shared = Arc::clone(app);
     tokio::spawn(async move {
         let Some(place) = places.take(kind, &waiting).await else { return };
         tokio::task::spawn_blocking(move || {
             let done = work();
             drop(place);
             let _ = sender.send(last_line(done, &last));
+            shared.templates.keep_index();
         });
     });
     const KIND: &str = "application/x-ndjson";
