@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::{mem, ptr};
 
 use crate::notify::filter::Filter;
-use crate::signals;
+use crate::signals::{self, Inherited};
 use crate::standard_files;
 use crate::system::{Pid, checked, pipe};
 
@@ -31,9 +31,9 @@ pub(crate) struct Filtered {
 type Said = [i32; 2];
 
 impl Forked {
-    /// Forks this process. `words` are the command, which starts with the signals of `mask` blocked. With a filter, the process
+    /// Forks this process. `words` are the command, which starts with what is `inherited`. With a filter, the process
     /// installs it after the first [`Forked::go`] and waits for a second one.
-    pub(crate) fn new(words: &[OsString], mask: &libc::sigset_t, filter: Option<&Filter>) -> io::Result<Self> {
+    pub(crate) fn new(words: &[OsString], inherited: &Inherited, filter: Option<&Filter>) -> io::Result<Self> {
         let words: Vec<CString> = words
             .iter()
             .map(|word| CString::new(word.clone().into_vec()).map_err(Error::from))
@@ -61,7 +61,7 @@ impl Forked {
                 }
                 signals::restore_ignored();
                 standard_files::close_again();
-                libc::sigprocmask(libc::SIG_SETMASK, mask, ptr::null_mut());
+                inherited.restore();
                 libc::execvp(arguments[0], arguments.as_ptr());
                 let code = *libc::__errno_location();
                 libc::write(fail.as_raw_fd(), (&raw const code).cast(), mem::size_of::<i32>());

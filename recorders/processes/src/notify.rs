@@ -493,6 +493,11 @@ impl Watch {
                 let last_ns = known.last.map(|last| last.time_ns).filter(|last| heard_ns - last <= SHORT_END_NS);
                 known.ended_ns = Some(last_ns.unwrap_or(heard_ns));
                 known.seen = self.ledger.forget(process);
+                // Until its parent waited for it, the system knows its name. After a last call, the next settles it.
+                if let Some(pending) = known.pending.take_if(|_| known.last.is_none()) {
+                    let name = files::stat(process).filter(|stat| stat.is_zombie).map(|stat| stat.name);
+                    known.pending = Some(pending).filter(|pending| pending.may_have_succeeded(name.as_deref()));
+                }
                 // Its last call gave its usage.
                 if known.last.is_none()
                     && let Some(seen) = &mut known.seen
@@ -519,8 +524,10 @@ impl Watch {
             let last = known.last.and_then(|last| last.transferred).filter(|_| self.are_noticed);
             parent.of_children = parent.of_children.zip(last).map(|(sum, last)| sum.plus(last));
         }
-        if let Some(pending) = known.pending.take() {
-            // A signal ended it before its next call.
+        // It ended before its next call.
+        let pending = known.pending.take();
+        let is_looked_at = known.ended_ns.is_some();
+        if let Some(pending) = pending.filter(|pending| is_looked_at || pending.may_have_succeeded(None)) {
             self.write_program(process, &mut known, pending, None);
         }
         let Some(id) = known.id else { return };

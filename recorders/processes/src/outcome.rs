@@ -1,6 +1,6 @@
 //! The result of a recording.
 
-use barrow_writer::WriterError;
+use barrow_writer::{ProcessEnd, Usage, WriterError};
 
 /// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,15 @@ impl Ended {
             0 => Ended::Status(((status >> 8) & 0xff) as u8),
             signal => Ended::Signal(u64::from(signal.unsigned_abs())),
         }
+    }
+
+    /// The same as it is recorded of a process of which no usage is known.
+    pub(crate) fn without_usage(self) -> ProcessEnd {
+        let (exit_status, signal) = match self {
+            Ended::Status(status) => (Some(status.into()), None),
+            Ended::Signal(signal) => (None, Some(signal)),
+        };
+        ProcessEnd { exit_status, signal, used: Usage::default() }
     }
 }
 

@@ -39,13 +39,13 @@ pub fn record(
     options: Options,
     writer: impl FnOnce() -> Result<Writer, RecorderError>,
 ) -> Result<Outcome, RecorderError> {
-    let before = signals::prepare();
+    let inherited = signals::prepare();
     let has_few_files = options.via == Via::Auto && system::most_files() < FEW_FILES;
     let filter = if options.via == Via::Ptrace || has_few_files { None } else { Filter::new() };
     if filter.is_none() && options.via == Via::Notify {
         return Err(RecorderError::NoNotify(io::Error::from_raw_os_error(libc::ENOSYS)));
     }
-    let forked = Forked::new(words, &before, filter.as_ref()).map_err(RecorderError::System)?;
+    let forked = Forked::new(words, &inherited, filter.as_ref()).map_err(RecorderError::System)?;
     if filter.is_some() {
         forked.go().map_err(RecorderError::System)?;
     }

@@ -38,17 +38,44 @@ pub(crate) fn restore_ignored() {
     }
 }
 
-/// Blocks all signals in this thread and those that it starts, so that they stay pending for [`pass_on`]. Returns the previous
-/// mask. Faults of this program still end it.
-pub(crate) fn prepare() -> libc::sigset_t {
-    // SAFETY: both are sets of signals that the system fills in.
+/// What the command inherits across `execve`, and a fork does not: the blocked signals and the timers of this process.
+pub(crate) struct Inherited {
+    mask: libc::sigset_t,
+    timers: [libc::itimerval; TIMERS.len()],
+}
+
+const TIMERS: [i32; 3] = [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF];
+
+/// Blocks all signals in this thread and those that it starts, so that they stay pending for [`pass_on`], and stops the timers:
+/// both are for the command. Faults of this program still end it.
+pub(crate) fn prepare() -> Inherited {
+    // SAFETY: the system fills in both sets of signals, and the timers.
     unsafe {
         // While SIGCHLD is ignored, the system reaps children itself.
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-        let (mut blocked, mut before): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
+        let (mut blocked, mut mask): (libc::sigset_t, libc::sigset_t) = (mem::zeroed(), mem::zeroed());
         libc::sigfillset(&raw mut blocked);
-        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut before);
-        before
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const blocked, &raw mut mask);
+        let stopped: libc::itimerval = mem::zeroed();
+        let timers = TIMERS.map(|timer| {
+            let mut left = stopped;
+            libc::setitimer(timer as _, &raw const stopped, &raw mut left);
+            left
+        });
+        Inherited { mask, timers }
+    }
+}
+
+impl Inherited {
+    /// Gives them to this process, which was forked and is about to execute the command.
+    pub(crate) fn restore(&self) {
+        // SAFETY: the system reads one set, and one description of each timer.
+        unsafe {
+            libc::sigprocmask(libc::SIG_SETMASK, &raw const self.mask, ptr::null_mut());
+            for (timer, left) in TIMERS.into_iter().zip(&self.timers) {
+                libc::setitimer(timer as _, left, ptr::null_mut());
+            }
+        }
     }
 }
 
@@ -67,16 +94,19 @@ pub(crate) fn stop_likewise(signal: i32) {
 }
 
 /// Passes all signals that processes send on to process `to`, forever. Signals of the terminal reach the command directly, and
-/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder.
+/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder. Only the end of
+/// a terminal is told to the leader of its session alone, which the command would be without the recorder.
 pub(crate) fn pass_on(to: Pid) {
     // SAFETY: sets and the description of a signal are filled in by the system.
     unsafe {
+        let is_leader = libc::getsid(0) == libc::getpid();
         let mut awaited: libc::sigset_t = mem::zeroed();
         libc::sigfillset(&raw mut awaited);
         loop {
             let mut info: libc::siginfo_t = mem::zeroed();
             let signal = libc::sigwaitinfo(&raw const awaited, &raw mut info);
-            if signal <= 0 || info.si_code > 0 {
+            let is_hangup = info.si_code == libc::SI_KERNEL && matches!(signal, libc::SIGHUP | libc::SIGCONT);
+            if signal <= 0 || info.si_code > 0 && !(is_leader && is_hangup) {
                 continue;
             }
             match info.si_code {

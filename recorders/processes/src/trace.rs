@@ -11,6 +11,7 @@ use crate::files;
 use crate::heaps;
 use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
+use crate::notify::ends;
 use crate::outcome::{Ended, without_rights};
 use crate::sampler::Sampler;
 use crate::signals;
@@ -59,8 +60,8 @@ struct Tree {
     threads: HashMap<Pid, Thread>,
     /// Stopped threads whose parent has not reported them yet.
     unknown: HashSet<Pid>,
-    /// The command is untraced, so its stops concern whoever stopped it.
-    is_root_left_alone: bool,
+    /// The command if it is untraced: its stops concern whoever stopped it.
+    left_root: Option<ProcessId>,
     tracers: Vec<String>,
     known_tracers: Tracers,
     /// Programs that ran without the rights of their owners.
@@ -124,7 +125,7 @@ impl Tree {
             processes: HashMap::new(),
             threads: HashMap::new(),
             unknown: HashSet::new(),
-            is_root_left_alone: false,
+            left_root: None,
             tracers: Vec::new(),
             known_tracers: Tracers::default(),
             without_rights: Vec::new(),
@@ -157,7 +158,7 @@ impl Tree {
     }
 
     fn stopped(&mut self, pid: Pid, signal: i32, event: i32, all: Resources) {
-        if self.is_root_left_alone && pid == self.root {
+        if self.left_root.is_some() && pid == self.root {
             return system::take_stop(pid);
         }
         match event {
@@ -290,11 +291,11 @@ impl Tree {
         let Some(reason) = reason else { return false };
         self.ledger.attribute(id, Word::new("not traced"), reason);
         let name = program.executable.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or("a program");
-        self.leave_alone(pid, format!("{name}: {reason}"));
+        self.leave_alone(pid, id, format!("{name}: {reason}"));
         true
     }
 
-    fn leave_alone(&mut self, pid: Pid, tracer: String) {
+    fn leave_alone(&mut self, pid: Pid, id: ProcessId, tracer: String) {
         self.tracers.push(tracer);
         let _ = self.ledger.forget(pid);
         self.threads.remove(&pid);
@@ -305,8 +306,27 @@ impl Tree {
                 parent.account.child_is_left_alone();
             }
         }
-        self.is_root_left_alone |= pid == self.root;
+        // The status of the command is told to this program, its parent; of others only the time of the end is known.
+        if pid == self.root {
+            self.left_root = Some(id);
+        } else {
+            self.hear_end(pid, id);
+        }
         system::detach(pid);
+    }
+
+    /// Records when a process ends that is not traced. Before Linux 5.3 nothing tells.
+    fn hear_end(&self, pid: Pid, id: ProcessId) {
+        let Ok(descriptor) = ends::descriptor(pid) else { return };
+        let ledger = Arc::clone(&self.ledger);
+        let hear = move || {
+            if ends::await_end(&descriptor).is_ok() {
+                let (exit_status, signal) = (None, None);
+                ledger.end(ledger.now(), id, &ProcessEnd { exit_status, signal, used: Usage::default() });
+            }
+        };
+        // Without the thread it has no end in the recording.
+        let _ = std::thread::Builder::new().name("untraced".into()).spawn(hear);
     }
 
     /// Handles a thread that is about to end.
@@ -344,6 +364,9 @@ impl Tree {
         self.unknown.remove(&pid);
         if pid == self.root {
             self.ended = Some(ended);
+            if let Some(id) = self.left_root {
+                self.ledger.end(self.ledger.now(), id, &ended.without_usage());
+            }
         }
         // Its files in `/proc` exist until it is reaped.
         let waited_ns = files::waiting_ns(pid);
@@ -380,12 +403,9 @@ impl Tree {
             self.unsettled.extend(process.parent.map(|parent| (pid, parent)));
         }
         let Some(id) = process.id else { return };
-        let (exit_status, signal) = match ended {
-            Ended::Status(status) => (Some(status.into()), None),
-            Ended::Signal(signal) => (None, Some(signal)),
-        };
-        self.ledger.end(self.ledger.now(), id, &ProcessEnd { exit_status, signal, used });
-        if signal == Some(9)
+        let end = ProcessEnd { used, ..ended.without_usage() };
+        self.ledger.end(self.ledger.now(), id, &end);
+        if end.signal == Some(9)
             && let Some(reason) = self.kills.reason(pid)
         {
             self.ledger.attribute(id, Word::of_settings("killed by"), reason);

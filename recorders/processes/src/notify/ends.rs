@@ -65,6 +65,16 @@ pub(crate) fn descriptor(pid: Pid) -> io::Result<OwnedFd> {
     unsafe { checked(libc::syscall(libc::SYS_pidfd_open, pid, 0)).map(|number| OwnedFd::from_raw_fd(number as i32)) }
 }
 
+/// Waits until a process has ended.
+///
+/// # Errors
+/// The system cannot wait for it.
+pub(crate) fn await_end(process: &OwnedFd) -> io::Result<()> {
+    let mut poll = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one description.
+    checked(unsafe { libc::poll(&raw mut poll, 1, -1) }.into()).map(drop)
+}
+
 /// Returns true until the parent of the process has waited for it. Until then no other process has its number.
 pub(crate) fn has_number(process: &OwnedFd) -> bool {
     let (nothing, flags) = (ptr::null::<libc::siginfo_t>(), 0);

@@ -1,6 +1,7 @@
 //! A watched process: facts from its calls that are not written yet.
 
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
@@ -80,6 +81,18 @@ impl Pending {
     pub(crate) fn has_succeeded(&self, now: &Looks) -> bool {
         let has_moved = (now.arguments, now.stack) != (self.before.arguments, self.before.stack);
         has_moved || now.name != self.before.name && self.execution.is_named(&now.name)
+    }
+
+    /// Returns false if the call failed in a process that a signal, or the end of its last thread, has ended. `name` is the
+    /// name that it had then, if that is known: a program gives its own to the process that executes it. Where that tells
+    /// nothing, a file that does not exist was not executed.
+    pub(crate) fn may_have_succeeded(&self, name: Option<&str>) -> bool {
+        let is_named = name.map(|name| (self.execution.is_named(name), *name == *self.before.name));
+        match is_named {
+            Some((true, false)) => true,
+            Some((false, true)) => false,
+            _ => self.named().is_none_or(|path| Path::new(&path).exists()),
+        }
     }
 
     /// The absolute path of the program that the call named.
