@@ -29,6 +29,8 @@ pub struct Selection {
     pub cpu_ns: Sum,
     /// Time without a processor that threads could have used.
     pub waiting_ns: Sum,
+    /// Number of images whose processor time and peak of memory are at least those that are recorded.
+    pub at_least: u32,
     /// Page faults, minor and major.
     pub faults: Sum,
     /// Page faults that waited for a device.
@@ -39,7 +41,7 @@ pub struct Selection {
     pub written_bytes: Sum,
     /// The largest peak memory of a single image.
     pub peak_bytes: Option<u64>,
-    /// Number of images with an unknown peak of memory.
+    /// Number of images whose peak of memory is unknown and may be larger than all known ones.
     pub unknown_peaks: u32,
     /// Start of the first image and end of the last one, in nanoseconds since the recording began.
     pub span_ns: Option<(i64, i64)>,
@@ -81,9 +83,14 @@ impl Selection {
             selection.written_bytes.add(written_bytes);
             selection.peak_bytes = selection.peak_bytes.max(peak_bytes);
             selection.unknown_peaks += u32::from(peak_bytes.is_none());
+            selection.at_least += u32::from(process.is_at_least && process.last_image == id);
             let (first, last) = selection.span_ns.unwrap_or((image.began_ns, image.began_ns));
             let ended = image.ended_ns.unwrap_or(end);
             selection.span_ns = Some((first.min(image.began_ns), last.max(ended)));
+        }
+        // Of a traced process a peak is unknown if that of an earlier image or of a child was larger.
+        if selection.images == tree.images().len() as u64 && is_traced(tree) {
+            selection.unknown_peaks = 0;
         }
         selection
     }
@@ -99,6 +106,13 @@ impl Selection {
     pub fn wall_ns(&self) -> u64 {
         self.span_ns.map_or(0, |(first, last)| duration(first, last))
     }
+}
+
+/// Whether `barrow record` traced the processes. Old recordings do not say how; there was only this way.
+fn is_traced(tree: &ProcessTree) -> bool {
+    let facts = tree.recording().facts().unwrap_or_default();
+    let is = |key: &str, value: &str| facts.iter().any(|fact| fact.0 == key && fact.1 == value);
+    is("recorded by", "barrow record") && !is("recorded via", "notify")
 }
 
 /// The sample in which the images of a set have the most memory together.

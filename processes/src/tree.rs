@@ -64,7 +64,9 @@ pub struct Process {
     pub is_not_waited_for: bool,
     /// Whether it is recorded that the system killed it because memory was short; see [`Knowledge::memory_kills`].
     pub is_killed_for_memory: bool,
-    /// All attributes, including those of the last three fields: keys and values.
+    /// Whether its last image used at least what is recorded of it: it ended without a call that tells.
+    pub is_at_least: bool,
+    /// All attributes, including those of the last four fields: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
@@ -368,6 +370,7 @@ enum Attribute {
     Label,
     NotWaitedFor,
     KilledBy,
+    Measured,
     Other,
 }
 
@@ -447,12 +450,14 @@ impl<'t> TreeBuilder<'t> {
                 "label" => Attribute::Label,
                 "not waited for" => Attribute::NotWaitedFor,
                 "killed by" => Attribute::KilledBy,
+                "measured" => Attribute::Measured,
                 _ => Attribute::Other,
             });
             match meant {
                 Attribute::Label => of.label = of.label.or(Some(value)),
                 Attribute::NotWaitedFor => of.is_not_waited_for = true,
                 Attribute::KilledBy => of.is_killed_for_memory |= self.tables.string(value) == "out of memory",
+                Attribute::Measured => of.is_at_least |= self.tables.string(value).starts_with("at least"),
                 Attribute::Other => {}
             }
         }
@@ -507,6 +512,7 @@ impl<'t> TreeBuilder<'t> {
             label: None,
             is_not_waited_for: false,
             is_killed_for_memory: false,
+            is_at_least: false,
             attributes: Vec::new(),
         });
     }

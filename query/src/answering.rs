@@ -9,7 +9,6 @@ use crate::ask::reply::{Change, Reply, Rows};
 use crate::ask::{Ask, MOST_LISTED, PIECE_ROWS, View};
 use crate::command::{Content, Subject};
 use crate::commands;
-use crate::context::Context;
 use crate::error::QueryError;
 use crate::pieces::Pieces;
 use crate::question::Question;
@@ -39,7 +38,7 @@ impl Session {
         let context = self.state.context.clone();
         context.ceiling.begin(false);
         let file = self.state.context.workspace.run(|| opening::open(name, &context));
-        self.take_file(file.map_err(|error| if error.is_stopped() { why_stopped(&context) } else { error })?);
+        self.take_file(file.map_err(|error| if error.is_stopped() { context.why_stopped() } else { error })?);
         Ok(())
     }
 
@@ -53,7 +52,7 @@ impl Session {
         context.ceiling.begin(false);
         let order = DumpOrder::untyped(dumps)?;
         let file = self.state.context.workspace.run(|| opening::open_dumps(name, &order.sources, &context));
-        self.take_file(file.map_err(|error| if error.is_stopped() { why_stopped(&context) } else { error })?);
+        self.take_file(file.map_err(|error| if error.is_stopped() { context.why_stopped() } else { error })?);
         Ok(())
     }
 
@@ -335,7 +334,7 @@ impl Session {
             ask.context.check().map(|()| reply)
         });
         reply.map_err(|error| match error {
-            QueryError::Stopped => why_stopped(&ask.context),
+            QueryError::Stopped => ask.context.why_stopped(),
             QueryError::NoSnapshot if self.content().iter().any(|content| *content != Content::Heap) => {
                 QueryError::NoHeap
             }
@@ -439,10 +438,4 @@ impl Session {
         let known = self.state.recording().ok().and_then(|recording| recording.has_unmanaged_sizes().ok());
         known.unwrap_or(true)
     }
-}
-
-/// Why a question ended without an answer: it was stopped, or the process held too much memory.
-pub(crate) fn why_stopped(context: &Context) -> QueryError {
-    let is_stopped = context.watcher.is_stopped();
-    context.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
 }

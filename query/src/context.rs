@@ -122,6 +122,12 @@ impl Context {
         }
     }
 
+    /// The error of a question that was stopped: too little memory, unless someone stopped it.
+    pub(crate) fn why_stopped(&self) -> QueryError {
+        let is_stopped = self.watcher.is_stopped();
+        self.ceiling.take_error().filter(|_| !is_stopped).unwrap_or(QueryError::Stopped)
+    }
+
     /// Fails if the question should stop.
     ///
     /// # Errors

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use barrow_analyzer::{Recording, SnapshotId};
 
-use crate::answering::why_stopped;
 use crate::ask::reply::More;
 use crate::context::{Context, Settings};
 use crate::error::QueryError;
@@ -197,7 +196,7 @@ impl Session {
         }
         context.ceiling.begin(false);
         let kept = context.workspace.keep_index(&context.meter());
-        kept.map_err(|error| if error.is_stopped() { why_stopped(context) } else { error })
+        kept.map_err(|error| if error.is_stopped() { context.why_stopped() } else { error })
     }
 
     /// The reason why computed columns could not be kept in the index file, if that happened since this was asked last.

@@ -27,7 +27,9 @@ pub struct Plan {
     pools: Vec<u64>,
     /// Maximum number of jobs that ran at the same time.
     slots: u64,
-    /// Cores of the machine; the number of slots if that was not recorded.
+    /// Cores of the machine, if they were recorded.
+    known_cores: Option<u64>,
+    /// The same; the number of slots if that was not recorded.
     cores: u64,
     /// Cores that the jobs had: fewer if other programs used them, too.
     capacity: f64,
@@ -55,7 +57,8 @@ impl Plan {
         let slots = most_at_once(tree, &nodes, &order);
         let facts = tree.recording().facts().unwrap_or_default();
         let cores = facts.iter().find(|(key, _)| key == "cores").and_then(|(_, cores)| cores.parse().ok());
-        let cores = cores.filter(|&cores| cores > 0).unwrap_or(slots);
+        let known_cores = cores.filter(|&cores| cores > 0);
+        let cores = known_cores.unwrap_or(slots);
         let load = load::take_off(tree, totals, &mut nodes, cores);
         times(tree, &mut nodes, &order, slots, &starters, &mut needs);
         let slots_are_cores = starters.has_cargo;
@@ -65,6 +68,7 @@ impl Plan {
             schedule,
             pools: Vec::new(),
             slots,
+            known_cores,
             cores,
             capacity: load.capacity,
             waited_ns: load.waited_ns as u64,
@@ -82,7 +86,13 @@ impl Plan {
         self.slots
     }
 
-    /// Cores of the machine that was recorded.
+    /// Cores of the machine that was recorded, if they are known.
+    #[must_use]
+    pub fn known_cores(&self) -> Option<u64> {
+        self.known_cores
+    }
+
+    /// The same, and if they are unknown the recorded slots: a guess, with which replays are made.
     #[must_use]
     pub fn cores(&self) -> u64 {
         self.cores

@@ -378,11 +378,14 @@ fn within(comparison: Comparison, (low, high): (f64, f64), limit: f64, unit: Fig
         (true, false) => Verdict::Holds,
         (false, _) => Verdict::Fails,
         (true, true) => {
-            let [low, high, limit] = [low, high, limit].map(|number| unit.text(number));
-            Verdict::Undecided(format!(
-                "it is known to be from {low} to {high} only, and the limit of {limit} is between them: it rests on \
-                 {doubt}"
-            ))
+            let [from, to, limit] = [low, high, limit].map(|number| unit.text(number));
+            Verdict::Undecided(if high.is_finite() {
+                format!(
+                    "it is known to be from {from} to {to} only, and the limit of {limit} is between them: it rests on {doubt}"
+                )
+            } else {
+                format!("it is known to be at least {from}, and the limit is {limit}: it rests on {doubt}")
+            })
         }
     }
 }

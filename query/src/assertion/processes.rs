@@ -20,6 +20,13 @@ pub(super) struct Processes {
     pub(super) expression: Expression,
 }
 
+/// A number, and the most that it may be because of a doubt.
+struct Known {
+    value: u64,
+    most: f64,
+    doubt: Option<String>,
+}
+
 impl Processes {
     /// Reads a measure from a tree.
     ///
@@ -45,37 +52,43 @@ impl Processes {
         }
         let images = self.expression.select(&tree, classes.as_deref());
         let mut measured = Contributors { tree, images, sample: None, measure };
-        Ok(self.value(&mut measured, &mut notes).map(|value| {
+        Ok(self.value(&mut measured, &mut notes).map(|Known { value, most, doubt }| {
             let witness = Box::new(move || Ok(witness::of_processes(&measured)));
-            Found { notes, ..Found::exactly(value as f64, witness) }
+            Found { notes, doubt, interval: (value as f64, most), ..Found::exactly(value as f64, witness) }
         }))
     }
 
     /// The number, with notes on what it does not include; or the reason why it is not known.
-    fn value(&self, measured: &mut Contributors, notes: &mut Vec<String>) -> Result<u64, String> {
+    fn value(&self, measured: &mut Contributors, notes: &mut Vec<String>) -> Result<Known, String> {
         let tree = &*measured.tree;
         let selection = Selection::of(tree, &measured.images);
         match self.reading {
             OfProcesses::Total(noun, number) => {
                 let (number, unknown) = number(&selection);
-                if unknown > 0 && number.is_some() {
-                    let programs = units::counted(unknown.into(), "program");
-                    notes.push(format!("the {noun} of {programs} was not recorded and is not included"));
-                }
                 let none = (selection.images == 0).then_some(0);
-                number.or(none).ok_or_else(|| format!("the {noun} was not recorded"))
+                let value = number.or(none).ok_or_else(|| format!("the {noun} was not recorded"))?;
+                // Times from the first to the last have no noun, and all of them are known.
+                let unknown = if noun.is_empty() { 0 } else { unknown.max(selection.at_least) };
+                let programs = units::counted(unknown.into(), "program");
+                let doubt = (unknown > 0).then(|| format!("{programs} whose {noun} is not known, or only in part"));
+                Ok(Known { value, most: if unknown > 0 { f64::INFINITY } else { value as f64 }, doubt })
             }
             OfProcesses::Failed if !tree.knowledge().failures => Err(asked::untold("failed", tree)),
             OfProcesses::Failed => {
-                notes.extend(asked::failures_not_counted(tree, selection.unknown_failures));
-                Ok(selection.failed)
+                let unknown = selection.unknown_failures;
+                notes.extend(asked::failures_not_counted(tree, unknown));
+                notes.extend(asked::forks_not_counted(tree).map(str::to_owned));
+                let processes = units::counted(unknown, "process");
+                let doubt = (unknown > 0).then(|| format!("{processes} of which it is not known whether they failed"));
+                Ok(Known { value: selection.failed, most: (selection.failed + unknown) as f64, doubt })
             }
             OfProcesses::Sampled => {
                 let peak = SampledPeak::of(tree, &measured.images);
                 let peak = peak.ok_or_else(|| "the recording has no samples of memory".to_owned())?;
                 let samples = units::counted(tree.samples().len() as u64, "sample");
                 notes.push(format!("the largest of {samples}; between two of them it may have been larger"));
-                Ok(measured.sample.insert(peak).bytes)
+                let value = measured.sample.insert(peak).bytes;
+                Ok(Known { value, most: value as f64, doubt: None })
             }
         }
     }

@@ -105,21 +105,22 @@ pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Sel
         .fact(Column::bytes("read_bytes").called("reads"), sum(selection, selection.read_bytes))
         .fact(Column::bytes("written_bytes").called("writes"), sum(selection, selection.written_bytes));
     let missing = [
-        ("processor time", selection.unknown_cpu()),
+        ("processor time", selection.unknown_cpu().saturating_sub(selection.at_least)),
         ("peak of memory", selection.unknown_peaks),
         ("bytes read", selection.read_bytes.unknown()),
         ("bytes written", selection.written_bytes.unknown()),
     ];
     let missing: Vec<_> = missing.into_iter().filter(|&(_, unknown)| unknown > 0).collect();
     let failures = asked::failures_not_counted(tree, selection.unknown_failures);
-    if missing.is_empty() && failures.is_none() {
+    let at_least = asked::used_at_least(selection.at_least.into());
+    if missing.is_empty() && failures.is_none() && at_least.is_none() {
         return answer.exact();
     }
     let mut answer = missing.into_iter().fold(answer.at_least(), |answer, (what, unknown)| {
         let programs = units::counted(unknown.into(), "program");
         answer.note(format!("the {what} of {programs} was not recorded and is not included"))
     });
-    answer.notes.extend(failures);
+    answer.notes.extend(failures.into_iter().chain(at_least));
     answer
 }
 

@@ -8,6 +8,7 @@ use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, S
 use rayon::prelude::*;
 
 use super::prelude::*;
+use crate::language::asked;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[-j N] [--memory SIZE] [--slots CLASS=N] [CLASS FACTORx] [--classes FILE]",
@@ -194,7 +195,7 @@ impl Question<'_> {
             .fact(Column::shown("error", Unit::Text), error)
             .fact(Column::bytes("recorded_peak_bytes"), sampled.map(|peak| peak.bytes))
             .fact(Column::bytes("replayed_peak_bytes"), replayed_peak)
-            .fact(Column::count("cores"), recorded.cores())
+            .fact(Column::count("cores"), recorded.known_cores())
             .fact(Column::count("jobs"), recorded.jobs())
     }
 
@@ -261,7 +262,9 @@ impl Question<'_> {
                 None => "no memory was recorded".to_owned(),
             });
         }
-        if self.recorded.recorded_peak().is_none_or(|peak| peak.kind != PeakKind::Sampled) {
+        if self.as_recorded.memory.is_some()
+            && self.recorded.recorded_peak().is_none_or(|peak| peak.kind != PeakKind::Sampled)
+        {
             notes.push(
                 "the memory of the whole was not sampled: each peak is a sum of peaks of processes, an upper bound"
                     .to_owned(),
@@ -274,6 +277,11 @@ impl Question<'_> {
                  shares the cores anew"
             ));
         }
+        notes.extend(
+            asked::unknown_waits(self.tree).map(|programs| {
+                format!("how long {programs} waited for processors is not known, and stays in the times")
+            }),
+        );
         if self.recorded.jobs() == 0 {
             notes.push("nothing in this recording runs jobs in slots; -j changes nothing".to_owned());
         }

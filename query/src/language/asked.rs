@@ -131,6 +131,41 @@ pub(crate) fn failures_not_counted(tree: &ProcessTree, unknown: u64) -> Option<S
     (!knows.signals).then(|| note.to_owned())
 }
 
+/// A note on processes that a recording of calls does not have, if it may lack some.
+pub(crate) fn forks_not_counted(tree: &ProcessTree) -> Option<&'static str> {
+    let facts = tree.recording().facts().unwrap_or_default();
+    let is_by_calls = facts.iter().any(|(key, value)| key == "recorded via" && value == "notify");
+    let note = "forks that executed nothing and ended soon, by a signal or the call exit, are not recorded via notify";
+    is_by_calls.then_some(note)
+}
+
+/// A note on programs that used at least what is recorded of them, if there are any.
+pub(crate) fn used_at_least(count: u64) -> Option<String> {
+    let programs = units::counted(count, "program");
+    (count > 0).then(|| {
+        format!(
+            "of {programs}, which ended by a signal or the call exit, cpu and peak are at least those of samples, with system \
+             time counted as user"
+        )
+    })
+}
+
+/// Notes on what sums over all processes leave out: programs of which too little is recorded, or no time without a
+/// processor, although that of others is.
+pub(crate) fn left_out(tree: &ProcessTree) -> Vec<String> {
+    let at_least = tree.processes().iter().filter(|process| process.is_at_least).count() as u64;
+    let waiting = unknown_waits(tree)
+        .map(|programs| format!("the time without a processor of {programs} is not known, and not in the sum"));
+    used_at_least(at_least).into_iter().chain(waiting).collect()
+}
+
+/// The number of programs whose time without a processor is unknown, in words, if that of others is known.
+pub(crate) fn unknown_waits(tree: &ProcessTree) -> Option<String> {
+    let images = tree.images();
+    let unknown = images.iter().filter(|image| image.used.waiting_ns.is_none()).count();
+    (0 < unknown && unknown < images.len()).then(|| units::counted(unknown as u64, "program"))
+}
+
 /// Says where a label is found that the first schema does not have.
 pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
     let StrangeLabel { label, schema } = strange;

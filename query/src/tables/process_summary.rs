@@ -17,6 +17,8 @@ struct Counts {
     forked: u64,
     /// Images of which no program is known.
     unknown_programs: u64,
+    /// Processes that used at least what is recorded of them.
+    at_least: u64,
 }
 
 fn counts(tree: &ProcessTree) -> Counts {
@@ -27,6 +29,7 @@ fn counts(tree: &ProcessTree) -> Counts {
         counts.running += u64::from(process.end.is_none());
         counts.not_waited_for += u64::from(process.is_not_waited_for);
         counts.out_of_memory += u64::from(process.is_killed_for_memory);
+        counts.at_least += u64::from(process.is_at_least);
     }
     for image in tree.images() {
         counts.forked += u64::from(image.is_forked);
@@ -106,7 +109,9 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         .fact(Column::shown("not waited for", Unit::Count), not_waited_for)
         .fact(Column::shown("running at the end", Unit::Count), some(Some(counts.running)))
         .fact(Column::shown("killed, out of memory", Unit::Count), some(out_of_memory));
-    with_notes(answer, tree, counts.unknown_ends, whole.unknown(), peak.map(|peak| peak.kind))
+    // Of these a part is in the sum.
+    let unknown_cpu = u64::from(whole.unknown()).saturating_sub(counts.at_least);
+    with_notes(answer, tree, counts.unknown_ends, unknown_cpu, peak.map(|peak| peak.kind))
 }
 
 /// Adds notes on what the totals leave out: ends and programs of which something is not known, and the kind of the peak.
@@ -114,7 +119,7 @@ fn with_notes(
     mut answer: Answer,
     tree: &ProcessTree,
     unknown_ends: u64,
-    unknown_cpu: u32,
+    unknown_cpu: u64,
     peak: Option<PeakKind>,
 ) -> Answer {
     if let Some(note) = asked::failures_not_counted(tree, unknown_ends) {
@@ -124,9 +129,10 @@ fn with_notes(
         answer = answer.note(format!("cpu of processes is {limits}; what that leaves out is in no row"));
     }
     if unknown_cpu > 0 {
-        let programs = units::counted(unknown_cpu.into(), "program");
+        let programs = units::counted(unknown_cpu, "program");
         answer = answer.note(format!("the processor time of {programs} is not known, and not in the sum"));
     }
+    answer.notes.extend(asked::left_out(tree));
     match peak {
         Some(PeakKind::UpperBound) => answer.note(
             "peak: no samples of memory; the tree held at most this, if the peaks of all processes that ran at the same \
