@@ -46,8 +46,10 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     outlive_file_limit();
     #[cfg(target_os = "linux")]
     let (words, command) = recording::cut_command(words.into_iter().collect());
+    #[cfg(target_os = "linux")]
+    let code_of = recording::code_of_failures(&words);
     #[cfg(not(target_os = "linux"))]
-    let command = Vec::new();
+    let (command, code_of) = (Vec::new(), ReplError::code);
     let answered = Flags::of_command_line(words).map_err(ReplError::from).and_then(|flags| {
         if flags.session.version {
             writeln!(io::stdout(), "barrow {}", version())?;
@@ -61,7 +63,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     });
     answered.unwrap_or_else(|error| {
         report(&error);
-        error.code()
+        code_of(&error)
     })
 }
 

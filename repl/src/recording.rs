@@ -39,6 +39,14 @@ fn verb(words: &[OsString]) -> Option<&OsString> {
     words.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))
 }
 
+/// The exit codes of failures: of `record` one that a command seldom has itself.
+pub(crate) fn code_of_failures(words: &[OsString]) -> fn(&ReplError) -> u8 {
+    match verb(words) {
+        Some(verb) if verb == "record" => |_| FAILED,
+        _ => ReplError::code,
+    }
+}
+
 /// Records a command. Returns its exit status, or why there is none.
 ///
 /// # Errors

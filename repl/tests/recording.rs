@@ -36,8 +36,9 @@ fn await_file(path: &Path) {
 fn the_exit_status_is_that_of_the_command_or_says_what_failed() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("old"), "kept").unwrap();
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
         (&["-o", "new", "--", "sh", "-c", "exit 3"], 3, ""),
+        (&["--via", "smoke", "--", "true"], 125, "invalid value 'smoke' for '--via <WAY>'"),
         (&["--", "no-such-command"], 127, "no command \"no-such-command\""),
         (&["-o", "old", "--force", "--", "no-such-command"], 127, "no command"),
         (&["-o", "old", "--force", "--", "/"], 126, "cannot run \"/\": Permission denied"),

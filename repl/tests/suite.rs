@@ -14,6 +14,7 @@ mod object_lines;
 mod process_expressions;
 mod program;
 mod recipes;
+mod recorded_in_part;
 mod redact;
 mod repack;
 mod resolve;

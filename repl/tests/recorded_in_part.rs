@@ -1,0 +1,147 @@
+//! `barrow record`: what a recording knows only in part is not told as if it were all.
+
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::process::Command;
+
+use super::program::{Run, finished, program};
+
+/// Runs a script, recorded in this way. Returns whether that was possible: a test needs what the script runs.
+fn recorded(folder: &Path, via: &str, script: &str) -> bool {
+    let mut recorder = program(folder);
+    let words = ["record", "--force", "--via", via, "-o", "x", "--", "bash", "-c", script];
+    let run = finished(recorder.current_dir(folder).args(words).output().unwrap());
+    assert!(run.code == 0 || run.code == 77, "{via}: {}", run.stderr);
+    run.code == 0
+}
+
+fn ask(folder: &Path, words: &[&str]) -> Run {
+    finished(program(folder).current_dir(folder).args(words).output().unwrap())
+}
+
+/// The exit code of an assertion about the recording.
+fn assert_code(folder: &Path, assertion: &str) -> i32 {
+    ask(folder, &["assert", "x", assertion]).code
+}
+
+#[test]
+fn a_call_to_execute_that_failed_is_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripts = [
+        "(shopt -s execfail; exec /nonexistent/compiler; exec /; kill -TERM $BASHPID); true",
+        "(shopt -s execfail; exec /nonexistent/compiler; for i in {1..30000}; do :; done; kill -KILL $BASHPID); true",
+    ];
+    for (script, via) in scripts.iter().flat_map(|script| [(script, "notify"), (script, "ptrace")]) {
+        assert!(recorded(folder.path(), via, script));
+        let rows = ask(folder.path(), &["processes", "x", "--format", "csv"]).stdout;
+        assert!(rows.contains("bash") && !rows.contains(",compiler,"), "{via}: {rows}");
+        let summary = ask(folder.path(), &["summary", "x", "--format", "json"]).stdout;
+        // The copy of the shell that failed to execute has no program of its own.
+        assert!(summary.contains("\"images\":2,") && summary.contains("\"forked\":1,"), "{via}: {summary}");
+    }
+}
+
+#[test]
+fn a_program_that_a_signal_ends_before_its_next_call_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    for via in ["notify", "ptrace"] {
+        assert!(recorded(folder.path(), via, "(exec sh -c 'kill -KILL $$'); true"));
+        let summary = ask(folder.path(), &["summary", "x", "--format", "json"]).stdout;
+        assert!(summary.contains("\"programs\":2,"), "{via}: {summary}");
+    }
+}
+
+#[test]
+fn the_peak_of_a_program_that_was_killed_is_at_least_that_of_its_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let killed = "sh -c 'sleep 0.4; kill -KILL $$'; true";
+    assert!(recorded(folder.path(), "ptrace", killed));
+    assert_eq!(assert_code(folder.path(), "memory() < 1T"), 0, "all of it is known");
+    assert!(recorded(folder.path(), "notify", killed));
+    let asserted = ask(folder.path(), &["assert", "x", "memory() < 1T"]);
+    assert!(asserted.code == 2 && asserted.stdout.contains("at least"), "{}", asserted.stdout);
+    assert_eq!(assert_code(folder.path(), "memory() < 1"), 1, "it is more than that in any case");
+    assert_eq!(assert_code(folder.path(), "memory() > 1"), 0);
+    assert_eq!(assert_code(folder.path(), "memory(class = \"nothing\") < 1T"), 0, "none of these was killed");
+    for words in [&["processes", "x"][..], &["summary", "x"], &["classes", "x"], &["count", "x", "cpu >= 0"]] {
+        let answer = ask(folder.path(), words).stdout;
+        assert!(answer.contains("of 1 program, which ended by a signal or the call exit"), "{words:?}: {answer}");
+    }
+    let rows = ask(folder.path(), &["processes", "x", "--format", "json"]).stdout;
+    assert!(rows.contains("\"exactness\":\"lower bound\""), "{rows}");
+}
+
+#[test]
+fn the_time_without_a_processor_of_threads_that_ended_is_not_0() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = "
+import threading, time
+one = threading.Thread(target=lambda: sum(range(5000000)))
+one.start()
+one.join()
+# The system still has the thread for a moment.
+time.sleep(0.3)
+";
+    let script = format!("command -v python3 > made || exit 77; python3 -c '{program}' > made");
+    if !recorded(folder.path(), "ptrace", &script) {
+        return;
+    }
+    assert_eq!(assert_code(folder.path(), "waiting() < 100h"), 0, "all of it is known");
+    assert!(recorded(folder.path(), "notify", &script));
+    let asserted = ask(folder.path(), &["assert", "x", "waiting() < 100h"]);
+    assert_eq!(asserted.code, 2, "{} {}", asserted.stdout, ask(folder.path(), &["processes", "x"]).stdout);
+    for words in [&["summary", "x"], &["classes", "x"]] {
+        let answer = ask(folder.path(), words).stdout;
+        assert!(answer.contains("the time without a processor of 1 program is not known"), "{words:?}: {answer}");
+    }
+    let predicted = ask(folder.path(), &["what-if", "x"]).stdout;
+    assert!(predicted.contains("how long 1 program waited for processors is not known"), "{predicted}");
+}
+
+#[test]
+fn of_a_program_that_is_not_traced_the_end_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("leak.c"), "int main(void) { return 3; }").unwrap();
+    let compile = "gcc -w -fsanitize=address -o leak leak.c && ./leak; test $? = 3";
+    if !Command::new("sh").args(["-c", compile]).current_dir(folder.path()).status().unwrap().success() {
+        eprintln!("not tested: no compiler here makes programs that check for leaks");
+        return;
+    }
+    assert!(recorded(folder.path(), "ptrace", "./leak; sleep 0.5; true"));
+    let summary = ask(folder.path(), &["summary", "x", "--format", "json"]).stdout;
+    assert!(summary.contains("\"running\":0,") && summary.contains("\"failed_unknown\":1,"), "{summary}");
+    let rows = ask(folder.path(), &["processes", "x", "command ~ *leak", "--format", "json"]).stdout;
+    let wall = rows.split("\"wall_ns\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    assert!(wall.parse::<u64>().unwrap() < 450_000_000, "it ended before the other one began to sleep: {rows}");
+}
+
+#[test]
+fn what_the_system_sends_to_the_command_alone_reaches_it() {
+    let script = "
+import os, pty, signal, subprocess, sys, time
+command = ['sh', '-c', 'touch ready; exec sleep 20']
+def ended_by_alarm(words):
+    return subprocess.run(words, preexec_fn=lambda: signal.setitimer(signal.ITIMER_REAL, 0.6)).returncode
+def ended_by_hangup(words):
+    if os.path.exists('ready'): os.remove('ready')
+    process, terminal = pty.fork()
+    if process == 0: os.execvp(words[0], words)
+    while not os.path.exists('ready'): time.sleep(0.02)
+    time.sleep(0.2)
+    os.close(terminal)
+    return os.waitpid(process, 0)[1]
+for end in ended_by_alarm, ended_by_hangup:
+    alone = end(command)
+    for via in 'notify', 'ptrace':
+        begun = time.time()
+        recorded = end([sys.argv[1], 'record', '--force', '-o', 'x', '--via', via, '--'] + command)
+        assert alone == recorded != 0 and time.time() - begun < 15, (alone, recorded, via)
+print('as alone')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let mut python = Command::new("python3");
+    let words = ["-c", script, env!("CARGO_BIN_EXE_barrow")];
+    let Ok(output) = python.args(words).current_dir(folder.path()).output() else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "as alone\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
