@@ -28,6 +28,7 @@ mod range;
 mod schedule;
 mod sharing;
 mod simulation;
+mod slots;
 mod starters;
 mod times;
 

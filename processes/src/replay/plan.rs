@@ -11,6 +11,7 @@ use super::needs;
 use super::node::{Node, NodeMemory, duration_of};
 use super::schedule::Schedule;
 use super::simulation::{self, Limits, Outcome};
+use super::slots;
 use super::starters::Starters;
 use super::times::times;
 use crate::classes::{LabelId, Schema};
@@ -25,7 +26,7 @@ pub struct Plan {
     pub(super) schedule: Schedule,
     /// Maximum number of jobs of each pool that may run at the same time.
     pools: Vec<u64>,
-    /// Maximum number of jobs that ran at the same time.
+    /// See [`Plan::recorded_slots`].
     slots: u64,
     /// Cores of the machine, if they were recorded.
     known_cores: Option<u64>,
@@ -54,7 +55,8 @@ impl Plan {
         let measure = || memory::measure(tree, &mut nodes, &node_of);
         let (curves, mut needs) = rayon::join(measure, || needs::of(tree, &known, &node_of));
         let order = order_of_begin(tree, &nodes);
-        let slots = most_at_once(tree, &nodes, &order);
+        let most = most_at_once(tree, &nodes, &order);
+        let slots = most.max(slots::asked_for(tree));
         let facts = tree.recording().facts().unwrap_or_default();
         let cores = facts.iter().find(|(key, _)| key == "cores").and_then(|(_, cores)| cores.parse().ok());
         let known_cores = cores.filter(|&cores| cores > 0);
@@ -80,7 +82,7 @@ impl Plan {
         }
     }
 
-    /// Maximum number of jobs that ran at the same time.
+    /// The slots of the recording: those that `-j` of a scheduler asked for, and at least as many as jobs ran at once.
     #[must_use]
     pub fn recorded_slots(&self) -> u64 {
         self.slots
