@@ -22,6 +22,7 @@ mod path;
 mod set_fillings;
 mod standing;
 mod tested;
+mod unrecorded;
 mod value_predicate;
 
 use std::borrow::Cow;

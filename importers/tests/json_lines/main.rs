@@ -6,4 +6,5 @@ mod python;
 mod python_keys;
 mod recorded;
 mod ruby;
+mod ruby_variables;
 mod samples;

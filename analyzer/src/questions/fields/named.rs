@@ -8,15 +8,12 @@ use foldhash::{HashMap, HashSet};
 
 use super::Held;
 use super::path::Declaration;
+use super::unrecorded::Unrecorded;
 use crate::error::{AnalyzerError, Result};
 use crate::file::object::{Cursor, dictionary_place};
 use crate::file::recording::Recording;
 use crate::file::strings::StringAnswers;
 use crate::file::tables::Tables;
-
-/// The attribute of a type with the name of a field that its objects have although the recording does not have it. A type
-/// may have several.
-const NOT_RECORDED: &str = "not recorded";
 
 /// The fields of one name.
 pub(super) struct NamedField<'r> {
@@ -28,8 +25,8 @@ pub(super) struct NamedField<'r> {
     is_name: StringAnswers<'r>,
     /// For each shape the places of the references of this name.
     references: Vec<References>,
-    /// The types whose objects have the field although it is not recorded.
-    unrecorded: HashSet<TypeId>,
+    /// The objects that have the field although it is not recorded.
+    unrecorded: Unrecorded<'r>,
     /// Types or shapes have such a field. Otherwise only references whose labels are stored with each object may
     /// have the name.
     is_certain: bool,
@@ -124,8 +121,17 @@ pub(super) fn no_field(recording: &Recording, name: &str) -> Result<AnalyzerErro
     let tables = recording.tables()?;
     let known = recording.fields()?.all().map(|(_, field)| tables.string(field.name));
     let near = nearest(name, known.filter(|known| *known != name)).map(str::to_owned);
+    let near = variable(tables, name).or(near);
     let (name, has_contents) = (name.to_owned(), recording.has_contents()?);
     Ok(AnalyzerError::NoField { name, path: None, near, has_contents, has_names: has_names(recording)? })
+}
+
+/// The instance variable of Ruby that was meant by a name without `@`, if references have that name.
+fn variable(tables: &Tables, name: &str) -> Option<String> {
+    let variable = format!("@{name}");
+    let mut codes = tables.shapes().iter().flat_map(|shape| shape.prefix.iter());
+    let is_met = codes.any(|code| matches!(code.label(), Ok(Label::Name(label)) if tables.string(label) == variable));
+    is_met.then_some(variable)
 }
 
 /// Returns whether the recording has names of references that the program gave them, or no references without a name.
@@ -192,12 +198,8 @@ impl<'r> NamedField<'r> {
             }
         });
         let references: Vec<References> = references.collect();
-        let types = (0..tables.type_count() as u32).map(TypeId);
-        let unrecorded = types.filter(|&id| {
-            tables.type_attributes(id).any(|(key, unrecorded)| key == NOT_RECORDED && unrecorded == name)
-        });
-        let unrecorded: HashSet<TypeId> = unrecorded.collect();
-        let is_certain = !unrecorded.is_empty()
+        let unrecorded = Unrecorded::find(tables, fields, name);
+        let mut is_certain = unrecorded.is_of_types()
             || !encodings.is_empty()
             || !of_type.is_empty()
             || references.iter().any(References::is_certain);
@@ -205,9 +207,11 @@ impl<'r> NamedField<'r> {
             // Labels that are stored with each object are strings, too.
             let has_others = references.iter().any(|&found| found != References::None);
             let mut strings = (0..tables.string_count() as u32).map(StringId);
-            if !has_others || !strings.any(|id| is_name.get(id)) {
+            let is_listed = unrecorded.is_listed(tables);
+            if !is_listed && (!has_others || !strings.any(|id| is_name.get(id))) {
                 return Err(no_field(recording, name)?);
             }
+            is_certain = is_listed;
         }
         Ok(NamedField { encodings, declared, is_name, references, unrecorded, is_certain })
     }
@@ -317,7 +321,10 @@ impl<'r> NamedField<'r> {
                 (Declared::Field(_), None) => Held::Null,
                 (Declared::Not, None) => {
                     let value = self.value(columns, place, |id| self.encodings.contains_key(&id));
-                    let is_unrecorded = || self.unrecorded.contains(&tables.shape(shape).type_id);
+                    let is_unrecorded = || {
+                        let type_id = tables.shape(shape).type_id;
+                        self.unrecorded.contains(type_id, place, columns.values.codes())
+                    };
                     let absent = || if is_unrecorded() { Held::Unknown } else { Held::Missing };
                     value.map_or_else(absent, Held::Value)
                 }

@@ -51,10 +51,32 @@ impl DeclaredType {
         shard: &mut Shard<'_>,
         vocabulary: &Vocabulary<'_>,
     ) -> Result<(), Stop> {
+        self.announce_field(name, value, false, shard, vocabulary)
+    }
+
+    /// The same for a field that some objects of the type do not have.
+    pub(crate) fn announce_some(
+        &mut self,
+        name: &'static str,
+        value: Value,
+        shard: &mut Shard<'_>,
+        vocabulary: &Vocabulary<'_>,
+    ) -> Result<(), Stop> {
+        self.announce_field(name, value, true, shard, vocabulary)
+    }
+
+    fn announce_field(
+        &mut self,
+        name: &'static str,
+        value: Value,
+        is_optional: bool,
+        shard: &mut Shard<'_>,
+        vocabulary: &Vocabulary<'_>,
+    ) -> Result<(), Stop> {
         let field = match self.fields.iter().find(|(known, _)| *known == name) {
             Some(&(_, field)) => field,
             None => {
-                let field = vocabulary.field(self.declares_fields, name, value.code().0, false)?;
+                let field = vocabulary.field(self.declares_fields, name, value.code().0, is_optional)?;
                 self.fields.push((name, field));
                 field
             }

@@ -2,7 +2,7 @@
 
 use super::classes::Classes;
 use super::line::{Line, LineBuffers};
-use super::shapes::Shapes;
+use super::shapes::{NOT_RECORDED, Shapes};
 use super::sites::{Sites, SitesOfThread};
 use super::types::{LineType, put_key};
 use super::values;
@@ -171,6 +171,7 @@ impl<'k, 's> Announcer<'k, 's> {
         self.announced.bytes = add_bytes(self.announced.bytes, shallow_bytes, offset)?;
         self.announced.bytes = add_bytes(self.announced.bytes, unmanaged_bytes, offset)?;
         let (site, name) = (self.sites.id(&line.site)?, self.name(line, address)?);
+        let are_named = self.are_variables(line, references.len());
         put_key(line, &mut self.key);
         let SharedTables { classes, vocabulary, .. } = self.known;
         let has_values = self.known.contents.has_values();
@@ -198,10 +199,16 @@ impl<'k, 's> Announcer<'k, 's> {
                 declared.announce("encoding", encoding, &mut self.shard, vocabulary)?;
             }
         }
+        if !are_named && let Some(shape_id) = line.shape_id {
+            let has_some = line.ivars.is_some_and(|count| count > 0);
+            if let Some(names) = self.known.shapes.not_recorded(shape_id, has_some, vocabulary)? {
+                declared.announce_some(NOT_RECORDED, Value::Text(names), &mut self.shard, vocabulary)?;
+            }
+        }
         if line.kind == b"IMEMO" {
             return self.imemo_references(line, references);
         }
-        self.references(line, references)
+        self.references(line, references, are_named)
     }
 
     /// The name of an object: the text of a string or symbol, the name of a class, the variable that a shape adds,
@@ -231,8 +238,8 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     /// Announces the references of an object: `class` and shape, then those in `references`. Superclass and default
-    /// proc are among the latter, and get their names there.
-    fn references(&mut self, line: &Line<'_>, references: &[u64]) -> Result<(), Stop> {
+    /// proc are among the latter, and get their names there. `are_named`: these are the variables.
+    fn references(&mut self, line: &Line<'_>, references: &[u64], are_named: bool) -> Result<(), Stop> {
         let words = self.known.words;
         let mut class = line.class.map(|address| (words.class, address));
         let mut superclass = line.superclass.map(|address| (words.superclass, address));
@@ -251,7 +258,7 @@ impl<'k, 's> Announcer<'k, 's> {
         for (name, row) in shape.into_iter().chain(parent) {
             self.shard.reference(Label::Name(name), StrengthId::STRONG, row.into())?;
         }
-        if self.are_variables(line, references.len()) {
+        if are_named {
             for (position, &address) in references.iter().enumerate() {
                 let name = self.variables.get(position).copied();
                 self.reference(name.map_or(Label::Unknown, Label::Name), address)?;

@@ -12,6 +12,8 @@ struct Class {
     name: Option<Box<str>>,
     real_class_name: Option<Box<str>>,
     superclass: Option<u64>,
+    /// The module that is included.
+    module: Option<u64>,
     kind: ClassKind,
     /// Class or module of a singleton class, if it belongs to one.
     attached: Option<u64>,
@@ -27,6 +29,14 @@ enum ClassKind {
     Module,
     /// A module in a chain of superclasses.
     Included,
+}
+
+/// A class in the line of another one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Base {
+    pub(crate) name: String,
+    /// The modules that it includes.
+    pub(crate) modules: Vec<String>,
 }
 
 /// A class as its line describes it.
@@ -52,6 +62,7 @@ impl ClassLine {
             name: line.name.map(decode),
             real_class_name: line.real_class_name.map(decode),
             superclass: line.superclass,
+            module: line.class.filter(|_| kind == ClassKind::Included),
             kind,
             attached: None,
             references: if kind == ClassKind::Class && line.name.is_none() && line.superclass.is_none() {
@@ -147,6 +158,32 @@ impl Classes {
         real_class_name.map(str::to_owned)
     }
 
+    /// The class of the instances of the class at `address`, and those that it is derived from, the nearest first. Empty if
+    /// the dump lacks the class.
+    pub(crate) fn bases(&self, address: u64) -> Vec<Base> {
+        let mut found: Vec<Base> = Vec::new();
+        let mut next = Some(address);
+        for _ in 0..MAX_CHAIN {
+            let Some((address, class)) = next.and_then(|address| Some((address, self.by_address.get(&address)?)))
+            else {
+                break;
+            };
+            match (class.kind, found.last_mut()) {
+                (ClassKind::Class | ClassKind::Module, _) => {
+                    found.push(Base { name: self.name(address, class), modules: Vec::new() });
+                }
+                // Those of a singleton class belong to one object.
+                (ClassKind::Included, Some(base)) => {
+                    let module = class.module.and_then(|module| self.own_name(module));
+                    base.modules.extend(module.filter(|module| !base.modules.contains(module)));
+                }
+                _ => {}
+            }
+            next = class.superclass;
+        }
+        found
+    }
+
     /// The name of the class at `address`, as its `inspect` returns it.
     pub(crate) fn own_name(&self, address: u64) -> Option<String> {
         self.by_address.get(&address).map(|class| self.name(address, class))
@@ -233,6 +270,19 @@ mod tests {
         assert_eq!(own(0x2200), "#<Class:Lazy>");
         assert_eq!(own(0x6000), "#<Class:#<Class:0x0000000000005000>>");
         assert_eq!(own(0x3000), "#<Class:#<Lazy>>");
+    }
+
+    #[test]
+    fn bases_are_past_singleton_classes_and_included_modules() {
+        let base = |name: &str, modules: &[&str]| Base {
+            name: name.to_owned(),
+            modules: modules.iter().map(|&module| module.to_owned()).collect(),
+        };
+        let classes = classes();
+        assert_eq!(classes.bases(0x100), [base("Card", &[])]);
+        assert_eq!(classes.bases(0x400), [base("Card", &[])], "the module is that of one object");
+        assert_eq!(classes.bases(0x800), [], "a circle");
+        assert_eq!(classes.bases(0x900), []);
     }
 
     #[test]

@@ -11,16 +11,33 @@ use crate::context::Vocabulary;
 use crate::error::Stop;
 use crate::heaps::json_lines::{Addresses, FastMap};
 use barrow_writer::StringId;
+use std::sync::OnceLock;
+
+/// The field of an object with the names of its variables that its references do not have: `{@plan, @count}`. Another
+/// text says that it may have variables of any name.
+pub(super) const NOT_RECORDED: &str = "not recorded";
+/// Such a text.
+const ANY_NAME: &str = "all variables";
 
 /// One shape.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Shape {
     row: u32,
     parent_id: Option<u64>,
     /// The instance variable that it adds.
-    variable: Option<StringId>,
-    /// It is a root, which every object begins with.
-    is_root: bool,
+    variable: Option<(StringId, Box<str>)>,
+    role: ShapeRole,
+    /// The value of [`NOT_RECORDED`] for objects whose references have no names; `None` if they have no variables.
+    not_recorded: OnceLock<Option<StringId>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum ShapeRole {
+    /// Every object begins with it.
+    Root,
+    /// The variables are in a table of the object: shapes do not tell their names.
+    TooComplex,
+    Other,
 }
 
 /// All shapes by their number.
@@ -44,12 +61,20 @@ impl Shapes {
             };
             let shape_type = line.shape.shape_type.map_or(&b""[..], |shape_type| shape_type.raw);
             let variable = line.shape.edge_name.filter(|_| shape_type == b"IVAR");
-            let variable = variable.map(|name| vocabulary.string(&name.to_name()));
+            let variable = variable.map(|name| {
+                let name = name.to_name();
+                Ok::<_, Stop>((vocabulary.string(&name)?, name.into_boxed_str()))
+            });
             let shape = Shape {
                 row,
                 parent_id: line.shape.parent_id,
                 variable: variable.transpose()?,
-                is_root: shape_type == b"ROOT",
+                role: match shape_type {
+                    b"ROOT" => ShapeRole::Root,
+                    b"OBJ_TOO_COMPLEX" | b"COMPLEX" => ShapeRole::TooComplex,
+                    _ => ShapeRole::Other,
+                },
+                not_recorded: OnceLock::new(),
             };
             by_id.entry(id).or_insert(shape);
         }
@@ -58,20 +83,55 @@ impl Shapes {
 
     /// The row of a shape, unless it is a root.
     pub(crate) fn row(&self, id: u64) -> Option<u32> {
-        self.by_id.get(&id).filter(|shape| !shape.is_root).map(|shape| shape.row)
+        self.by_id.get(&id).filter(|shape| shape.role != ShapeRole::Root).map(|shape| shape.row)
     }
 
     /// The names of the instance variables, if the shape has exactly `count`.
     pub(crate) fn variables(&self, id: u64, count: usize, out: &mut Vec<StringId>) -> bool {
         out.clear();
+        // Shapes without a variable come between the others.
+        let (shapes, is_whole) = self.line(id, 2 * count + 16);
+        out.extend(shapes.iter().filter_map(|shape| shape.variable.as_ref().map(|(name, _)| *name)));
+        out.reverse();
+        is_whole && out.len() == count
+    }
+
+    /// The value of [`NOT_RECORDED`] for an object of a shape whose references have no names; `None` if it has no
+    /// variables. `has_some`: the object says that it has.
+    pub(super) fn not_recorded(
+        &self,
+        id: u64,
+        has_some: bool,
+        vocabulary: &Vocabulary<'_>,
+    ) -> Result<Option<StringId>, Stop> {
+        let Some(shape) = self.by_id.get(&id) else {
+            return Ok(has_some.then(|| vocabulary.string(ANY_NAME)).transpose()?);
+        };
+        if let Some(&known) = shape.not_recorded.get() {
+            return Ok(known);
+        }
+        let (shapes, is_whole) = self.line(id, self.by_id.len());
+        let names: Vec<&str> = shapes.iter().rev().filter_map(|shape| Some(&*shape.variable.as_ref()?.1)).collect();
+        // A name in a list holds none of the characters that separate them.
+        let are_plain = names.iter().all(|name| !name.contains([',', '{', '}']));
+        let text = match &names[..] {
+            [] if is_whole => None,
+            names if is_whole && are_plain => Some(vocabulary.string(&format!("{{{}}}", names.join(", ")))?),
+            _ => Some(vocabulary.string(ANY_NAME)?),
+        };
+        Ok(*shape.not_recorded.get_or_init(|| text))
+    }
+
+    /// A shape and those that it extends, at most `most`, and whether these tell all variables.
+    fn line(&self, id: u64, most: usize) -> (Vec<&Shape>, bool) {
+        let mut found = Vec::new();
         let mut next = self.by_id.get(&id);
-        // Shapes without a variable come between the others. The limit ends a cycle of parents.
-        for _ in 0..2 * count + 16 {
-            let Some(shape) = next else { break };
-            out.extend(shape.variable);
+        // The limit ends a cycle of parents.
+        while let Some(shape) = next.filter(|_| found.len() < most) {
+            found.push(shape);
             next = shape.parent_id.and_then(|parent| self.by_id.get(&parent));
         }
-        out.reverse();
-        next.is_none_or(|shape| shape.parent_id.is_none()) && out.len() == count
+        let is_whole = next.is_none() && !found.iter().any(|shape| shape.role == ShapeRole::TooComplex);
+        (found, is_whole)
     }
 }

@@ -14,6 +14,9 @@ const KINDS: [&str; 29] = [
     "struct", "symbol", "true", "undef", "zombie",
 ];
 
+/// The attribute of a type with the name of a module that its class includes.
+const MODULES: &str = "implements";
+
 /// The type of an object as its line has it.
 #[derive(Debug)]
 pub(crate) struct LineType {
@@ -59,7 +62,8 @@ impl LineType {
         }
     }
 
-    /// Declares it. With `has_values`, arrays and hashes have an attribute for their number of elements.
+    /// Declares it, and those that it is derived from. With `has_values`, arrays and hashes have an attribute for their
+    /// number of elements.
     pub(crate) fn declare(
         &self,
         classes: &Classes,
@@ -79,6 +83,20 @@ impl LineType {
         };
         let has_elements = has_values && matches!(&*self.kind, "array" | "hash");
         let attributes: &[_] = if has_elements { &[("elements", ".length")] } else { &[] };
+        let bases = self.class.map_or_else(Vec::new, |class| classes.bases(class));
+        let mut base = None;
+        for derived in bases.iter().rev().filter(|_| self.word.is_none()) {
+            let modules = derived.modules.iter().map(|module| (MODULES, &**module));
+            let attributes: Vec<(&str, &str)> = attributes.iter().copied().chain(modules).collect();
+            let description =
+                TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &derived.name) };
+            // The first of the line is the type itself.
+            let layout = structure.filter(|_| std::ptr::eq(derived, &raw const bases[0]));
+            base = Some(vocabulary.declare_type(&TypeDescription { layout, ..description })?);
+        }
+        if let Some(type_id) = base {
+            return Ok(type_id);
+        }
         let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
         vocabulary.declare_type(&TypeDescription { layout: structure, ..description })
     }
