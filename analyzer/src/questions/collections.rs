@@ -189,7 +189,7 @@ impl Heap {
         let boxed = self.boxed_numbers(progress)?;
         let uniform = self.uniform_arrays(progress)?;
         // An array is always full, so it has no slots to spare.
-        let filled = match self.filled(None, |places| !places.is_array(), progress) {
+        let filled = match self.filled(None, |places| places.are_own() && !places.is_array(), progress) {
             Err(AnalyzerError::NoElements { .. }) if !boxed.is_empty() || !uniform.is_empty() => Vec::new(),
             filled => filled?,
         };

@@ -16,6 +16,7 @@ mod forms;
 mod key_predicate;
 mod lookup;
 mod named;
+mod number;
 mod parts;
 mod reader;
 mod walk;

@@ -13,6 +13,7 @@
 //! there it is a field of the type with the attribute, or of its bases. If some of them are references, of which some are
 //! null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
+mod count;
 mod elsewhere;
 mod filling;
 mod matching;

@@ -12,6 +12,7 @@ mod loaders;
 mod read;
 mod relatives;
 mod samples;
+mod sizes;
 mod texts;
 mod tiny;
 mod values;

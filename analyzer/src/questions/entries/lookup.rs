@@ -22,14 +22,14 @@ use crate::progress::Progress;
 use crate::questions::fields::{Filling, FillingFields, Held};
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
-const MAPS_AT_ONCE: usize = 1 << 14;
+pub(super) const MAPS_AT_ONCE: usize = 1 << 14;
 /// The maximum number of maps around a map, such as those that forbid changes. Others are walked without regard to the
 /// maps that they share. This is a judgement.
 const MOST_WRAPPERS: usize = 8;
 /// The steps of all walks together, for each object of the heap: each object belongs to few maps, unless many share a long
 /// chain. Further maps are unknown.
-const STEPS_PER_OBJECT: u64 = 16;
-const LEAST_STEPS: u64 = 1 << 22;
+pub(super) const STEPS_PER_OBJECT: u64 = 16;
+pub(super) const LEAST_STEPS: u64 = 1 << 22;
 
 impl Heap {
     /// What each object of the set, which is a map or a list, holds under a key or at an index, in their order: missing if it

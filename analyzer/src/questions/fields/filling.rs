@@ -1,21 +1,16 @@
 //! The numbers of elements of objects, and of slots for them.
 //!
-//! The attributes `elements` and `slots` of types say where these numbers are:
-//!
-//! ```text
-//!   .size                                   the value of a field
-//!   .baseCount !.counterCells               the same, but not known if another field holds an object
-//!   .tail - .head % .elements.length        a ring: the distance from head to tail, modulo the number of slots
-//! ```
+//! The attributes `elements` and `slots` of types say where these numbers are, see `count`.
 //!
 //! An array is always full: both attributes are the same. A type without the attribute `elements` has the attributes of its
 //! nearest base with one. The attribute `hash table` is the path to the array in whose slots chains of entries begin, and
 //! `slot bytes` is the size of a slot in an object that contains its slots itself.
 
 use barrow_expressions::{Number, NumberTest};
-use barrow_format::rows::Value;
 use barrow_format::{ObjectId, TypeId};
+use foldhash::HashMap;
 
+use super::count::{Count, number, path};
 use super::{FieldPath, Held, Tested};
 use crate::error::{AnalyzerError, Result};
 use crate::file::tables::Tables;
@@ -24,7 +19,9 @@ use crate::heap::Heap;
 use crate::progress::Progress;
 
 /// The attribute of a type with the place of the number of elements of its objects.
-const ELEMENTS: &str = "elements";
+pub(super) const ELEMENTS: &str = "elements";
+/// The maximum number of collections around one, such as those that forbid changes.
+const MOST_WRAPPERS: usize = 8;
 
 /// The fill of an object. Unknown numbers are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,27 +61,6 @@ pub(crate) struct FillingFields {
     pub(crate) slot_bytes: Option<u64>,
 }
 
-/// The way to find a number of elements.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Count {
-    Field(FieldPath),
-    Unless(FieldPath, FieldPath),
-    Ring { tail: FieldPath, head: FieldPath, slots: FieldPath },
-}
-
-impl Count {
-    /// Reads the attribute `elements`; `None` if it is none of the forms above.
-    fn parse(text: &str) -> Option<Self> {
-        let words: Vec<&str> = text.split(' ').collect();
-        Some(match words[..] {
-            [field] => Count::Field(path(field)?),
-            [field, other] => Count::Unless(path(field)?, path(other.strip_prefix('!')?)?),
-            [tail, "-", head, "%", slots] => Count::Ring { tail: path(tail)?, head: path(head)?, slots: path(slots)? },
-            _ => return None,
-        })
-    }
-}
-
 impl FillingFields {
     /// Returns whether a type says where the number of elements is.
     pub(crate) fn are_known(tables: &Tables, id: TypeId) -> bool {
@@ -103,6 +79,11 @@ impl FillingFields {
             hash_table: hash_table.and_then(path),
             slot_bytes: slot_bytes.and_then(|bytes| bytes.parse().ok()),
         }
+    }
+
+    /// Returns whether the elements are in the object or its own parts, not in another collection.
+    pub(crate) fn are_own(&self) -> bool {
+        matches!(self.elements, Some(Count::Field(_) | Count::Unless(..) | Count::Ring { .. }))
     }
 
     /// Returns whether objects always have as many elements as slots.
@@ -126,27 +107,6 @@ impl FillingFields {
     pub(crate) fn own_array(&self) -> Option<FieldPath> {
         let slots = self.slots.as_ref().filter(|slots| slots.steps().len() == 2)?;
         slots.first()
-    }
-}
-
-impl Count {
-    /// The fields from which it follows.
-    fn paths(&self) -> Vec<&FieldPath> {
-        match self {
-            Count::Field(path) => vec![path],
-            Count::Unless(path, other) => vec![path, other],
-            Count::Ring { tail, head, slots } => vec![tail, head, slots],
-        }
-    }
-
-    /// The number, from the values of these fields.
-    fn of(&self, held: &[Held]) -> Option<u64> {
-        match (self, held) {
-            (Count::Field(_), &[number]) => count(number),
-            (Count::Unless(..), &[number, other]) => count(number).filter(|_| other == Held::Null),
-            (Count::Ring { .. }, &[tail, head, slots]) => way(count(tail), count(head), count(slots)),
-            _ => None,
-        }
     }
 }
 
@@ -182,6 +142,17 @@ impl Heap {
         is_wanted: impl Fn(&FillingFields) -> bool,
         progress: &dyn Progress,
     ) -> Result<Vec<Filled>> {
+        self.filled_around(within, &is_wanted, MOST_WRAPPERS, progress)
+    }
+
+    /// The same; collections around collections are followed to a depth of `wrappers`.
+    fn filled_around(
+        &self,
+        within: Option<&ObjectSet>,
+        is_wanted: &dyn Fn(&FillingFields) -> bool,
+        wrappers: usize,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Filled>> {
         let tables = self.recording().tables()?;
         if self.recording().has_replaced_numbers()? {
             return Err(AnalyzerError::ReplacedNumbers);
@@ -203,6 +174,22 @@ impl Heap {
             return Err(AnalyzerError::NoElements { has_contents: self.recording().has_contents()? });
         }
         let sets = self.objects_by_class(within, &class_of, classes.len(), progress)?;
+        let mut filled = self.filled_sets(classes, sets, progress)?;
+        for of in filled.iter_mut().filter(|of| of.places.elements == Some(Count::Entries)) {
+            let numbers = self.numbers_of_entries(&of.set, progress)?;
+            of.fillings.iter_mut().zip(numbers).for_each(|(filling, number)| filling.elements = number);
+        }
+        self.fill_as_others(&mut filled, wrappers, progress)?;
+        Ok(filled)
+    }
+
+    /// The fill of these objects, whose numbers are in their fields.
+    fn filled_sets(
+        &self,
+        classes: Vec<FillingFields>,
+        sets: Vec<ObjectSet>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Filled>> {
         let numbers: Vec<Vec<&FieldPath>> = classes.iter().map(FillingFields::numbers).collect();
         let own_arrays: Vec<Option<FieldPath>> = classes.iter().map(FillingFields::own_array).collect();
         // First the numbers of all classes, then the arrays of all.
@@ -245,6 +232,34 @@ impl Heap {
         Ok(filled)
     }
 
+    /// Gives objects around another collection the number of its elements, which are looked for together: the time is that of
+    /// one more pass for each depth.
+    fn fill_as_others(&self, filled: &mut [Filled], wrappers: usize, progress: &dyn Progress) -> Result<()> {
+        let Some(wrappers) = wrappers.checked_sub(1) else { return Ok(()) };
+        let asked = filled.iter().filter_map(|of| match &of.places.elements {
+            Some(Count::Of(path)) => Some((&of.set, path)),
+            _ => None,
+        });
+        let asked: Vec<(&ObjectSet, &FieldPath)> = asked.collect();
+        let leading = self.paths_at_once(&asked, progress)?;
+        let others = self.set_of(&Held::objects(&leading.concat()));
+        if others.is_empty() {
+            return Ok(());
+        }
+        let mut numbers: HashMap<ObjectId, u64> = HashMap::default();
+        for of in self.filled_around(Some(&others), &|_| true, wrappers, progress)? {
+            let known = of.set.iter().zip(&of.fillings).filter_map(|(id, filling)| Some((id, filling.elements?)));
+            numbers.extend(known);
+        }
+        let around = filled.iter_mut().filter(|of| matches!(of.places.elements, Some(Count::Of(_))));
+        for (of, leading) in around.zip(leading) {
+            for (filling, held) in of.fillings.iter_mut().zip(leading) {
+                filling.elements = held.object().and_then(|id| numbers.get(&id).copied());
+            }
+        }
+        Ok(())
+    }
+
     /// The number of elements of an object; `None` if it is unknown.
     ///
     /// # Errors
@@ -252,10 +267,8 @@ impl Heap {
     pub(crate) fn elements_of(&self, object: ObjectId, progress: &dyn Progress) -> Result<Option<u64>> {
         let type_id = crate::file::object::object(self.recording(), self.snapshot(), object)?.type_id;
         let places = FillingFields::of(self.recording().tables()?, type_id);
-        let Some(count) = places.elements.filter(|_| !matches!(self.recording().has_replaced_numbers(), Ok(true)))
-        else {
-            return Ok(None);
-        };
+        let are_own = places.are_own() && !matches!(self.recording().has_replaced_numbers(), Ok(true));
+        let Some(count) = places.elements.filter(|_| are_own) else { return Ok(None) };
         let set = self.set_of(&[object]);
         let asked: Vec<(&ObjectSet, &FieldPath)> = count.paths().into_iter().map(|path| (&set, path)).collect();
         Ok(count.of(&self.paths_at_once(&asked, progress)?.concat()))
@@ -301,46 +314,14 @@ impl Heap {
     }
 }
 
-/// Reads a path in the attributes of a type.
-fn path(text: &str) -> Option<FieldPath> {
-    FieldPath::of_attribute(ELEMENTS, text)
-}
-
-/// The value of a field as a number of things.
-fn count(held: Held) -> Option<u64> {
-    match held {
-        Held::Value(Value::Unsigned(number)) => Some(number),
-        Held::Value(Value::Signed(number)) => u64::try_from(number).ok(),
-        _ => None,
-    }
-}
-
 /// A number of slots: none if there is no array.
 fn room(held: Held) -> Option<u64> {
-    if held == Held::Null { Some(0) } else { count(held) }
-}
-
-/// The way from head to tail in a ring.
-fn way(tail: Option<u64>, head: Option<u64>, slots: Option<u64>) -> Option<u64> {
-    let (tail, head, slots) = (tail?, head?, slots?);
-    (tail < slots && head < slots).then(|| if tail >= head { tail - head } else { tail + (slots - head) })
+    if held == Held::Null { Some(0) } else { number(held) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_have_three_forms() {
-        let path = |text| path(text).unwrap();
-        assert_eq!(Count::parse(".m.size"), Some(Count::Field(path(".m.size"))));
-        assert_eq!(Count::parse(".a !.b"), Some(Count::Unless(path(".a"), path(".b"))));
-        let ring = Count::Ring { tail: path(".t"), head: path(".h"), slots: path(".e.length") };
-        assert_eq!(Count::parse(".t - .h % .e.length"), Some(ring));
-        for wrong in ["", "size", "a.size", ".a .b", ".a - .b", ".a !b", "  ", ".a..b"] {
-            assert_eq!(Count::parse(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn more_elements_than_there_is_room_for_are_unknown() {
@@ -353,14 +334,5 @@ mod tests {
         assert!(list.may_hold(3, Some(3), 0) && !list.may_hold(4, Some(3), 100) && list.may_hold(4, None, 0));
         let table = FillingFields { hash_table: path(".table"), ..list };
         assert!(table.may_hold(100, Some(3), 100) && !table.may_hold(u64::MAX / 3, Some(3), 100));
-    }
-
-    #[test]
-    fn a_ring_goes_on_at_its_start() {
-        assert_eq!(way(Some(5), Some(2), Some(8)), Some(3));
-        assert_eq!(way(Some(2), Some(5), Some(8)), Some(5));
-        assert_eq!(way(Some(4), Some(4), Some(8)), Some(0));
-        assert_eq!(way(Some(8), Some(4), Some(8)), None);
-        assert_eq!(way(Some(8), None, Some(8)), None);
     }
 }
