@@ -138,7 +138,7 @@ fn sums_and_groups_say_what_they_do_not_know() {
     assert_eq!(answer.exactness, Some("as far as numbers are known"));
     let told = |answer: &Answer, end: &str| answer.notes.iter().any(|note| note.ends_with(end));
     assert!(told(&answer, "does not include 1 object of which it is not known"), "{:?}", answer.notes);
-    assert!(told(&answer, "does not include 1 object that have no number"), "{:?}", answer.notes);
+    assert!(told(&answer, "does not include 1 object that has no number"), "{:?}", answer.notes);
     let answer = ask(&mut session, "group type = Session by .kind show sum(.big)").unwrap();
     assert_eq!(answer.exactness, Some("as far as numbers are known"));
     for (line, ends) in [

@@ -6,5 +6,6 @@ mod dump;
 mod keys;
 mod recorded;
 mod samples;
+mod symbols;
 mod tiny;
 mod values;

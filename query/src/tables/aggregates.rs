@@ -322,7 +322,9 @@ impl Aggregates<'_> {
             let (absent, unknown) = if *is_certain { (absent + unknown, 0) } else { (absent, unknown) };
             let [none, doubtful] = [absent, unknown].map(|count| units::counted(count, noun));
             let answer = self.told_of_sums(answer, totals, noun);
-            let answer = answer.note_if(absent > 0, format!("`{operand}` does not include {none} that have no number"));
+            let have = if absent == 1 { "has" } else { "have" };
+            let answer =
+                answer.note_if(absent > 0, format!("`{operand}` does not include {none} that {have} no number"));
             match unknown {
                 0 => answer,
                 _ => answer.inexact(

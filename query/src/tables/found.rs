@@ -166,7 +166,8 @@ const IN_UTC: &str = "a date or time that was typed without a zone is in UTC for
                       time is another one";
 
 /// The note where superclasses decide and no type has one.
-const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself";
+const OF_BASES: &str = "this recording does not tell which types are derived from others: `is` finds the type itself, and \
+                        `superclass` nothing";
 
 /// The objects that an answer is about: those of a snapshot and of these kinds that match.
 #[derive(Clone, Copy)]

@@ -80,7 +80,18 @@ pub(super) fn type_words(node: &Node) -> Vec<&str> {
 /// Returns whether the bases of types are compared.
 pub(super) fn asks_for_bases(node: &Node) -> bool {
     let mut terms = node.terms().into_iter();
-    terms.any(|term| matches!(term, Term::Text(TextComparison { attribute: TextAttribute::Is, .. })))
+    terms.any(|term| match term {
+        Term::Text(TextComparison { attribute: TextAttribute::Is, .. }) => true,
+        Term::Text(TextComparison { attribute: TextAttribute::OfType(text), .. }) => {
+            std::ptr::fn_addr_eq(*text, superclass as TypeText)
+        }
+        _ => false,
+    })
+}
+
+/// The name of the type that a type is derived from.
+fn superclass(tables: &Tables, id: TypeId) -> Option<&str> {
+    tables.type_base(id).map(|base| tables.type_name(base))
 }
 
 /// The objects that are named by id.
@@ -153,7 +164,7 @@ pub static ATTRIBUTES: [Attribute; 27] = {
         row(
             &["superclass"],
             "name of the type that the type is derived from, if recorded",
-            Text(T::OfType(|tables, id| tables.type_base(id).map(|base| tables.type_name(base)))),
+            Text(T::OfType(superclass)),
         ),
         row(
             &["loader"],

@@ -90,11 +90,12 @@ impl SpecialNode {
         match node_type {
             "closure" => SpecialNode::Closure,
             UNNAMED => SpecialNode::Unnamed,
-            _ if !has_contents && is_structure(node_type) => SpecialNode::Nothing,
+            _ if !has_contents && node_type != "symbol" && is_structure(node_type) => SpecialNode::Nothing,
             _ if !has_contents => SpecialNode::Nameless,
             "string" => SpecialNode::Text,
             "concatenated string" => SpecialNode::Concatenated,
-            "sliced string" | "bigint" => SpecialNode::Nameless,
+            // The name of all symbols is `symbol`: they refer to their descriptions.
+            "sliced string" | "bigint" | "symbol" => SpecialNode::Nameless,
             "number" => SpecialNode::Number,
             "hidden" => SpecialNode::Hidden,
             _ => SpecialNode::Nothing,

@@ -128,6 +128,7 @@ impl<'c, 'a> Types<'c, 'a> {
                 "concatenated string" | "sliced string" => &[("value of", VALUE), NO_LENGTH],
                 "bigint" => &[("value of", VALUE)],
                 "string" => &[NO_LENGTH],
+                "symbol" => &[("named by", "name")],
                 _ => &[],
             };
             let description = TypeDescription { attributes, ..TypeDescription::new(kind, name) };
