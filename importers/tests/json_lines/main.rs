@@ -4,6 +4,7 @@ mod cuts;
 mod dumps;
 mod python;
 mod python_keys;
+mod python_outside;
 mod recorded;
 mod ruby;
 mod ruby_variables;

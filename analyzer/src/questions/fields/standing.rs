@@ -195,6 +195,11 @@ impl<'r> ValueTypes<'r> {
     }
 }
 
+/// Returns whether values of an encoding are numbers.
+fn is_number(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::Unsigned | Encoding::Signed | Encoding::Float | Encoding::Double)
+}
+
 /// The field with the value of objects, which `holder` declares.
 fn value_field(tables: &Tables, fields: &Fields, holder: TypeId, name: &str) -> Option<ValueField> {
     let (id, row) = declared_field(tables, fields, holder, name)?;
@@ -389,10 +394,19 @@ impl Heap {
         set: &ObjectSet,
         progress: &dyn Progress,
     ) -> Result<Tested> {
-        let mut tested = self.standing_for(|value| values.holds(value), progress)?;
+        let tables = self.recording().tables()?;
+        let judge = |meant| match meant {
+            Meant::Called(Value::Text(digits), encoding) if is_number(encoding) && values.is_of_numbers() => {
+                values.holds_digits(tables.string(digits))
+            }
+            Meant::Known(value) | Meant::Called(value, _) => values.holds(value),
+            Meant::KnownTruth(truth) => values.holds(Value::Boolean(truth)),
+            Meant::Unknown(_) => None,
+        };
+        let Standing { passing, unknown, .. } = self.standing_by(judge, progress)?;
+        let mut tested = Tested { passing, unknown }.settled();
         if values.excludes_texts() && !tested.unknown.is_empty() {
             // A text that is not known is no number for sure.
-            let tables = self.recording().tables()?;
             let texts = self.objects_of_types(Some(&tested.unknown), |id| holds_text(tables, id), progress)?;
             tested.unknown.difference_with(&texts);
         }

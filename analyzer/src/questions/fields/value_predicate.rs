@@ -1,6 +1,6 @@
 //! Tests of values, and of what fields hold.
 
-use barrow_expressions::{FieldTest, Number, TextTest};
+use barrow_expressions::{Decimal, FieldTest, Number, TextTest};
 use barrow_format::rows::Value;
 use barrow_format::{ObjectId, StringId};
 
@@ -86,6 +86,16 @@ impl<'h> ValuePredicate<'h> {
                 Some(held.is_some_and(|held| test.holds(Some(held.encode_utf8(&mut [0; 4])))))
             }
             _ => Some(false),
+        }
+    }
+
+    /// Returns whether a number that is known by its digits passes; `None` if that is not known.
+    pub(super) fn holds_digits(&self, digits: &str) -> Option<bool> {
+        let FieldTest::Number(test) = &self.test else { return Some(false) };
+        let is_cut = digits.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
+        match Decimal::parse(digits) {
+            Some(number) => Some(test.holds(&Number::Decimal(number))),
+            None => (!is_cut).then_some(false),
         }
     }
 

@@ -126,6 +126,10 @@ impl<'k, 's> Announcer<'k, 's> {
                 declared.announce(name, value, &mut self.shard, vocabulary)?;
             }
         }
+        if contents.has_values() && may_have_more(line, references, classes) {
+            let names = Value::Text(vocabulary.string(ANY_NAME)?);
+            declared.announce_some(NOT_RECORDED, names, &mut self.shard, vocabulary)?;
+        }
         if let Some(class) = line.class {
             self.reference(Label::Name(words.class), StrengthId::STRONG, class)?;
         }
@@ -167,6 +171,33 @@ impl<'k, 's> Announcer<'k, 's> {
         }
         Ok(())
     }
+}
+
+/// The field of an object that says that it may have attributes of any name.
+const NOT_RECORDED: &str = "not recorded";
+const ANY_NAME: &str = "all attributes";
+
+/// Classes of the standard library whose objects refer to their elements without a name.
+const CONTAINERS: [&str; 4] =
+    ["collections.Counter", "collections.OrderedDict", "collections.defaultdict", "collections.deque"];
+
+/// Returns whether an object may have attributes that the dump does not name: those that CPython keeps without a dictionary,
+/// from 3.11 on, and the fields of a named tuple.
+fn may_have_more(line: &Line<'_>, references: &References<'_>, classes: &Classes) -> bool {
+    let elements = usize::try_from(line.elements).unwrap_or(usize::MAX);
+    let mut labels =
+        (elements..references.strong.len()).map(|at| references.labels.get(at - elements).copied().flatten());
+    let Some(class) = line.class.filter(|_| line.kind == b"object") else { return false };
+    if elements == 0 && labels.clone().all(|label| label.is_some()) {
+        return false;
+    }
+    // The names of built-in classes have no module.
+    let is_of_program = |name: &str| name.contains('.') && !CONTAINERS.contains(&name);
+    if !classes.name(class).is_some_and(is_of_program) || labels.clone().flatten().any(|label| label.raw == b"__dict__")
+    {
+        return false;
+    }
+    labels.any(|label| label.is_none()) || classes.line(class).any(|(_, class)| &*class.name == "tuple")
 }
 
 /// The value of a number, which is its name. Integers have one if 64 bits suffice.

@@ -1,0 +1,74 @@
+//! Attributes that CPython keeps where the script does not find their names, and numbers of more than 64 bits, against
+//! what the program that wrote the dump said of them.
+
+use crate::recorded::record_file;
+use barrow_analyzer::{Expression, Silent};
+use std::process::Command;
+
+/// Sets attributes of objects from outside their class, so that nothing in the class has their names.
+const PROGRAM: &str = r#"
+import collections, dump_heap, sys
+
+class Holder:
+    pass
+
+class Plain:
+    def __init__(self):
+        self.marker = "plain"
+
+def holder(**attributes):
+    one = Holder()
+    for name, value in attributes.items():
+        setattr(one, name, value)
+    return one
+
+Point = collections.namedtuple("Point", "marker depth")
+held = [holder(marker="one", depth=1), holder(marker="two", depth=2), Point("three", 3), Plain()]
+
+class Number:
+    def __init__(self, number):
+        self.number = number
+
+numbers = [Number(number) for number in (2**63, 2**64, 2**70, -2**100, 7, 2**63 - 1, 2**200, "18446744073709551616")]
+for test in ("> 9223372036854775807", "= 18446744073709551616", "> 5", "< 5", "< 0", "> 9223372036854775806"):
+    order, number = test.split()
+    passes = {"<": lambda one: one < int(number), ">": lambda one: one > int(number), "=": lambda one: one == int(number)}
+    known = [one.number for one in numbers if type(one.number) is int and one.number != 2**200]
+    print(test, sum(passes[order](one) for one in known), sep="\t")
+dump_heap.dump(sys.argv[1])
+"#;
+
+#[test]
+fn attributes_that_the_dump_does_not_name_are_unknown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (program, dump) = (folder.path().join("program.py"), folder.path().join("one.pyheap"));
+    std::fs::write(&program, PROGRAM).expect("written");
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../recorders/python");
+    let Ok(output) = Command::new("python3").arg("-B").arg(&program).arg(&dump).env("PYTHONPATH", scripts).output()
+    else {
+        println!("skipped: no python3");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let heap = record_file(&dump, 2).expect("a whole dump").into_heap();
+    // Whether the program's object matches is known to be so, or is not known.
+    let asked = |types: &str, test: &str| {
+        let expression = Expression::parse(&format!("type ~ {types} and {test}")).expect("an expression");
+        let found = heap.select(&[], &expression, &Silent).expect("objects").0.len();
+        (found, heap.doubts(&[], &expression, &Silent).expect("doubts").counted.objects)
+    };
+    let (found, doubted) = asked("*.Holder", ".marker = \"one\"");
+    assert!(found == 1 && doubted == 0 || found == 0 && doubted == 2, "{found} of Holder, {doubted} unknown");
+    let (found, doubted) = asked("*.Point", ".marker = \"three\"");
+    assert_eq!((found, doubted), (0, 1), "a named tuple");
+    assert_eq!(asked("*.Plain", ".marker = \"plain\""), (1, 0));
+    assert_eq!(asked("*.Plain", ".marker = \"one\""), (0, 0));
+    // The script does not write numbers of more than 128 bits.
+    let printed = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(printed.lines().count(), 6);
+    for line in printed.lines() {
+        let (test, passing) = line.split_once('\t').expect("a test and a number");
+        let passing: u64 = passing.parse().expect("a number");
+        assert_eq!(asked("*.Number", &format!(".number {test}")), (passing, 1), "{test}");
+    }
+}
