@@ -290,12 +290,15 @@ impl Heap {
         }
         let column = self.field_column(set, path, progress)?;
         let lacks_numbers = self.recording().lacks_numbers()?;
+        let tables = self.recording().tables()?;
         // By the object that a field holds, the place of the object that has the field.
         let mut places: Vec<(ObjectId, usize)> = Vec::new();
         for (at, &held) in column.iter().enumerate() {
             match held {
                 Held::Object(target) => places.push((target, at)),
                 Held::Missing if lacks_numbers => tell(at, FieldNumber::Unknown),
+                // Some dumps have numbers beyond 64 bits by their names.
+                Held::Value(Value::Text(text)) if may_be_number(tables.string(text)) => tell(at, FieldNumber::Unknown),
                 held => tell(at, FieldNumber::of(held)),
             }
         }
@@ -326,6 +329,13 @@ impl Heap {
         told(None, &mut without_line);
         Ok(())
     }
+}
+
+/// Returns whether a text begins with more digits than a number of 64 bits has.
+fn may_be_number(text: &str) -> bool {
+    const DIGITS: usize = 19;
+    let digits = text.strip_prefix('-').unwrap_or(text).bytes();
+    digits.take_while(u8::is_ascii_digit).take(DIGITS).count() == DIGITS
 }
 
 /// The order of two numbers, of which none is NaN.

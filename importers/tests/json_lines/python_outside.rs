@@ -2,7 +2,7 @@
 //! what the program that wrote the dump said of them.
 
 use crate::recorded::record_file;
-use barrow_analyzer::{Expression, Silent};
+use barrow_analyzer::{Expression, FieldPath, NumberTotals, Silent};
 use std::process::Command;
 
 /// Sets attributes of objects from outside their class, so that nothing in the class has their names.
@@ -71,4 +71,10 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
         let passing: u64 = passing.parse().expect("a number");
         assert_eq!(asked("*.Number", &format!(".number {test}")), (passing, 1), "{test}");
     }
+    let numbers = Expression::parse("type ~ *.Number").expect("an expression");
+    let (set, _) = heap.select(&[], &numbers, &Silent).expect("objects");
+    let mut totals = NumberTotals::default();
+    let path = FieldPath::parse(".number").expect("a path");
+    heap.field_numbers(&set, &path, &Silent, &mut |_, number| totals.add_found(number)).expect("numbers");
+    assert_eq!((totals.known + totals.unknown, totals.absent), (8, 0), "none of them is absent: {totals:?}");
 }
