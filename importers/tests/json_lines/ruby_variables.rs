@@ -31,16 +31,16 @@ const DUMP: &str = include_str!("items-3.4.jsonl");
 
 /// What `instance_variables` and `instance_variable_get` printed of each object.
 const PRINTED: [(u64, &[(&str, &str)]); 10] = [
-    (0x454c_e74, &[("@name", "\"ink\""), ("@plan", "\"pro\""), ("@count", "3")]),
-    (0x454c_e10, &[("@name", "\"pen\""), ("@plan", ":free"), ("@count", "nil")]),
-    (0x454c_d70, &[("@name", "\"cap\""), ("@plan", "\"free\""), ("@count", "\"many\"")]),
-    (0x454c_d34, &[("@name", "1"), ("@plan", "2"), ("@count", "3")]),
-    (0x454c_cbc, &[("@name", "\"memo\""), ("@plan", "\"pro\""), ("@count", "9")]),
-    (0x454c_c58, &[]),
-    (0x452d_934, &[("@label", "\"red\""), ("@size", "5")]),
-    (0x454c_b7c, &[("@flag", "true")]),
-    (0x454c_adc, &[]),
-    (0x452d_de4, &[("@config", "\"settings\""), ("@max", "7")]),
+    (0x0454_ce74, &[("@name", "\"ink\""), ("@plan", "\"pro\""), ("@count", "3")]),
+    (0x0454_ce10, &[("@name", "\"pen\""), ("@plan", ":free"), ("@count", "nil")]),
+    (0x0454_cd70, &[("@name", "\"cap\""), ("@plan", "\"free\""), ("@count", "\"many\"")]),
+    (0x0454_cd34, &[("@name", "1"), ("@plan", "2"), ("@count", "3")]),
+    (0x0454_ccbc, &[("@name", "\"memo\""), ("@plan", "\"pro\""), ("@count", "9")]),
+    (0x0454_cc58, &[]),
+    (0x0452_d934, &[("@label", "\"red\""), ("@size", "5")]),
+    (0x0454_cb7c, &[("@flag", "true")]),
+    (0x0454_cadc, &[]),
+    (0x0452_dde4, &[("@config", "\"settings\""), ("@max", "7")]),
 ];
 
 #[test]
@@ -96,6 +96,6 @@ fn variables_without_names_may_have_any() {
         + "{\"address\":\"0x50\", \"type\":\"OBJECT\", \"shape_id\":999, \"ivars\":0}\n";
     let held = record(&dump).expect("a whole dump").held(".@name");
     let of = |address: u64| held.get(&address).map(String::as_str);
-    assert_eq!([of(0x454c_c58), of(0x28), of(0x50)], [Some("unknown"), Some("unknown"), None]);
-    assert_eq!(of(0x454c_adc), None);
+    assert_eq!([of(0x0454_cc58), of(0x28), of(0x50)], [Some("unknown"), Some("unknown"), None]);
+    assert_eq!(of(0x0454_cadc), None);
 }
