@@ -13,8 +13,10 @@
 
 use barrow_format::rows::Value;
 
-use super::filling::ELEMENTS;
 use super::{FieldPath, Held};
+
+/// The attribute of a type with the place of the number of elements of its objects.
+pub(super) const ELEMENTS: &str = "elements";
 
 /// The way to find a number of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]

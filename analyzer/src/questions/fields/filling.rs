@@ -10,7 +10,7 @@ use barrow_expressions::{Number, NumberTest};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
-use super::count::{Count, number, path};
+use super::count::{Count, ELEMENTS, number, path};
 use super::{FieldPath, Held, Tested};
 use crate::error::{AnalyzerError, Result};
 use crate::file::tables::Tables;
@@ -18,8 +18,6 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
 
-/// The attribute of a type with the place of the number of elements of its objects.
-pub(super) const ELEMENTS: &str = "elements";
 /// The maximum number of collections around one, such as those that forbid changes.
 const MOST_WRAPPERS: usize = 8;
 
