@@ -1,6 +1,7 @@
 //! The program that a process is about to execute, read from its memory while its call waits.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::filter::Calls;
@@ -15,6 +16,8 @@ pub(crate) struct Execution {
     pub(crate) path: Option<String>,
     /// The arguments, each with a zero after it.
     pub(crate) arguments: Vec<u8>,
+    /// The call fails: there is no such file, or it may not be executed.
+    pub(crate) is_in_vain: bool,
 }
 
 /// Limits of the system for a path and for all arguments together, in bytes.
@@ -52,7 +55,8 @@ impl Execution {
             }
             (Some(_), None) => None,
         };
-        Some(Execution { path, arguments: memory.texts(arguments, calls.word) })
+        let is_in_vain = path.as_deref().is_some_and(|path| is_in_vain(process, path));
+        Some(Execution { path, arguments: memory.texts(arguments, calls.word), is_in_vain })
     }
 
     /// Returns true if the system gives this name to a process that executes it: the first bytes of the name of the file. Any
@@ -81,6 +85,32 @@ impl Execution {
         }
         Some(Path::new(&whole).components().collect::<PathBuf>().to_string_lossy().into_owned())
     }
+}
+
+/// Returns true if a path leads a process to no file that it may execute. The file may be gone when the process ends, so
+/// this is asked while its call waits.
+fn is_in_vain(process: Pid, path: &str) -> bool {
+    let from = if path.starts_with('/') { "root" } else { "cwd/" };
+    let seen = format!("/proc/{process}/{from}{path}");
+    let error = system::may_execute(Path::new(&seen)).err().and_then(|error| error.raw_os_error());
+    match error {
+        // The path has bytes that are no text.
+        _ if path.contains(char::REPLACEMENT_CHARACTER) => false,
+        Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::ENAMETOOLONG) => true,
+        // Unless this program may not look at that one.
+        Some(libc::EACCES) => fs::metadata(&seen).is_ok(),
+        _ => false,
+    }
+}
+
+/// Returns true unless a file is a script without its interpreter.
+pub(crate) fn has_interpreter(path: &str) -> bool {
+    const FIRST_LINE: u64 = 256;
+    let mut beginning = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(FIRST_LINE).read_to_end(&mut beginning));
+    let Some(line) = read.ok().and_then(|_| beginning.strip_prefix(b"#!")) else { return true };
+    let line = String::from_utf8_lossy(line.split(|&byte| byte == b'\n').next().unwrap_or_default());
+    line.split_whitespace().next().is_some_and(|interpreter| system::may_execute(Path::new(interpreter)).is_ok())
 }
 
 /// The path of a file that a process has open.

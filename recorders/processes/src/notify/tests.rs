@@ -99,7 +99,8 @@ fn a_zombie_is_met_only_if_the_system_reports_that_its_parent_waits() {
 #[test]
 fn the_name_of_another_thread_is_no_program() {
     let looks = |name: &str, stack| Looks::of(&Stat { name: name.into(), arguments: stack, stack, ..Stat::default() });
-    let execution = Execution { path: Some("/usr/bin/a-program-with-a-name".to_owned()), arguments: Vec::new() };
+    let path = Some("/usr/bin/a-program-with-a-name".to_owned());
+    let execution = Execution { path, ..Execution::default() };
     let before = looks("parent", 1);
     let pending = Pending { time_ns: 0, execution, directory: None, used: Usage::default(), before };
     assert!(!pending.has_succeeded(&looks("parent", 1)));

@@ -1,12 +1,11 @@
 //! A watched process: facts from its calls that are not written yet.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
 
-use super::execution::Execution;
+use super::execution::{Execution, has_interpreter};
 use crate::files::{Schedule, Stat, Transferred};
 use crate::ledger::Living;
 use crate::system::Pid;
@@ -85,13 +84,13 @@ impl Pending {
 
     /// Returns false if the call failed in a process that a signal, or the end of its last thread, has ended. `name` is the
     /// name that it had then, if that is known: a program gives its own to the process that executes it. Where that tells
-    /// nothing, a file that does not exist was not executed.
+    /// nothing, what was seen of the file while the call waited does.
     pub(crate) fn may_have_succeeded(&self, name: Option<&str>) -> bool {
         let is_named = name.map(|name| (self.execution.is_named(name), *name == *self.before.name));
         match is_named {
             Some((true, false)) => true,
             Some((false, true)) => false,
-            _ => self.named().is_none_or(|path| Path::new(&path).exists()),
+            _ => !self.execution.is_in_vain && self.named().is_none_or(|path| has_interpreter(&path)),
         }
     }
 
