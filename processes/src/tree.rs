@@ -66,7 +66,9 @@ pub struct Process {
     pub is_killed_for_memory: bool,
     /// Whether its last image used at least what is recorded of it: it ended without a call that tells.
     pub is_at_least: bool,
-    /// All attributes, including those of the last four fields: keys and values.
+    /// Whether it ran untraced, with all that it started.
+    pub is_untraced: bool,
+    /// All attributes, including those of the last five fields: keys and values.
     pub attributes: Vec<(StringId, StringId)>,
 }
 
@@ -371,6 +373,7 @@ enum Attribute {
     NotWaitedFor,
     KilledBy,
     Measured,
+    NotTraced,
     Other,
 }
 
@@ -451,6 +454,7 @@ impl<'t> TreeBuilder<'t> {
                 "not waited for" => Attribute::NotWaitedFor,
                 "killed by" => Attribute::KilledBy,
                 "measured" => Attribute::Measured,
+                "not traced" => Attribute::NotTraced,
                 _ => Attribute::Other,
             });
             match meant {
@@ -458,6 +462,7 @@ impl<'t> TreeBuilder<'t> {
                 Attribute::NotWaitedFor => of.is_not_waited_for = true,
                 Attribute::KilledBy => of.is_killed_for_memory |= self.tables.string(value) == "out of memory",
                 Attribute::Measured => of.is_at_least |= self.tables.string(value).starts_with("at least"),
+                Attribute::NotTraced => of.is_untraced = true,
                 Attribute::Other => {}
             }
         }
@@ -513,6 +518,7 @@ impl<'t> TreeBuilder<'t> {
             is_not_waited_for: false,
             is_killed_for_memory: false,
             is_at_least: false,
+            is_untraced: false,
             attributes: Vec::new(),
         });
     }

@@ -28,7 +28,12 @@ fn assert_code(folder: &Path, assertion: &str) -> i32 {
 #[test]
 fn a_call_to_execute_that_failed_is_no_program() {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), "#!/nonexistent/interpreter\n").unwrap();
+    std::fs::write(folder.path().join("plain"), "no program\n").unwrap();
+    Command::new("chmod").arg("+x").arg(folder.path().join("script")).status().unwrap();
     let scripts = [
+        "(shopt -s execfail; exec ./script; kill -KILL $BASHPID); true",
+        "(shopt -s execfail; exec ./plain; kill -KILL $BASHPID); true",
         "(shopt -s execfail; exec /nonexistent/compiler; exec /; kill -TERM $BASHPID); true",
         "(shopt -s execfail; exec /nonexistent/compiler; for i in {1..30000}; do :; done; kill -KILL $BASHPID); true",
     ];
@@ -40,6 +45,43 @@ fn a_call_to_execute_that_failed_is_no_program() {
         // The copy of the shell that failed to execute has no program of its own.
         assert!(summary.contains("\"images\":2,") && summary.contains("\"forked\":1,"), "{via}: {summary}");
     }
+}
+
+#[test]
+fn a_program_whose_file_is_gone_soon_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    // As `configure` tries what a compiler makes.
+    let script = "for i in 1 2 3 4 5 6 7 8; do cp -L $BASH tried; ./tried -c 'kill -ABRT $$'; rm tried; done; true";
+    for via in ["notify", "ptrace"] {
+        assert!(recorded(folder.path(), via, script));
+        let rows = ask(folder.path(), &["processes", "x", "--format", "csv"]).stdout;
+        let tried = rows.lines().filter(|row| row.contains(",./tried -c"));
+        assert_eq!(tried.count(), 8, "{via}: {rows}");
+    }
+}
+
+#[test]
+fn what_runs_on_after_the_recording_may_use_more() {
+    let folder = tempfile::tempdir().unwrap();
+    for via in ["notify", "ptrace"] {
+        assert!(recorded(folder.path(), via, "sleep 2 & sleep 0.2"));
+        let codes = ["memory() < 1T", "memory() > 1T", "cpu() < 100h", "wall() < 100h", "failed() = 0"];
+        let codes = codes.map(|assertion| assert_code(folder.path(), assertion));
+        assert_eq!(codes, [2, 2, 2, 0, 0], "{via}");
+    }
+}
+
+#[test]
+fn a_recording_that_was_cut_decides_nothing_about_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(recorded(folder.path(), "auto", "for i in {1..20}; do sleep 0.03; done"));
+    let whole = std::fs::read(folder.path().join("x")).unwrap();
+    std::fs::write(folder.path().join("cut"), &whole[..whole.len() * 6 / 10]).unwrap();
+    let repaired = ask(folder.path(), &["repair", "cut", "-o", "x", "--force"]);
+    assert!(repaired.code == 0, "{}", repaired.stderr);
+    let codes = ["wall() < 100h", "failed() = 0", "peak() < 1T", "count() >= 1"];
+    let codes = codes.map(|assertion| assert_code(folder.path(), assertion));
+    assert_eq!(codes, [2, 2, 2, 0]);
 }
 
 #[test]
@@ -112,6 +154,8 @@ fn of_a_program_that_is_not_traced_the_end_is_known() {
     let summary = ask(folder.path(), &["summary", "x", "--format", "json"]).stdout;
     assert!(summary.contains("\"running\":0,") && summary.contains("\"failed_unknown\":1,"), "{summary}");
     let rows = ask(folder.path(), &["processes", "x", "command ~ *leak", "--format", "json"]).stdout;
+    assert_eq!(assert_code(folder.path(), "memory() < 1T"), 2, "what it held is not known");
+    assert_eq!(assert_code(folder.path(), "peak() < 1T"), 2);
     let wall = rows.split("\"wall_ns\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
     assert!(wall.parse::<u64>().unwrap() < 450_000_000, "it ended before the other one began to sleep: {rows}");
 }

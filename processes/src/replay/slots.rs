@@ -4,6 +4,8 @@ use crate::tree::ProcessTree;
 
 /// Schedulers that take the number of their slots by `-j` or `--jobs`.
 const SCHEDULERS: [&str; 7] = ["make", "gmake", "mingw32-make", "ninja", "ninja-build", "samu", "cargo"];
+/// Their flags that take no word.
+const FLAGS: &str = "sBeikLnqrRStwv";
 /// A larger number limits nothing that can be replayed: no recorded build had a tenth of it. This is a judgement.
 const MOST_SLOTS: u64 = 1 << 14;
 
@@ -23,12 +25,17 @@ fn slots_in<'w>(words: impl Iterator<Item = &'w str>) -> Option<u64> {
             // What follows is for the programs of cargo, or a target.
             "--" => break,
             "-j" | "--jobs" => words.peek().copied(),
-            word => word.strip_prefix("--jobs=").or_else(|| word.strip_prefix("-j")),
+            word => word.strip_prefix("--jobs=").or_else(|| after_flags(word)),
         };
         let number = number.and_then(|number| number.parse().ok());
         found = number.filter(|slots| (1..=MOST_SLOTS).contains(slots)).or(found);
     }
     found
+}
+
+/// What follows `j` among flags of one letter: `4` of `-sj4`.
+fn after_flags(word: &str) -> Option<&str> {
+    word.strip_prefix('-')?.trim_start_matches(|flag| FLAGS.contains(flag)).strip_prefix('j')
 }
 
 #[cfg(test)]
@@ -42,6 +49,9 @@ mod tests {
             ("-j 3 -C folder", Some(3)),
             ("--jobs=12", Some(12)),
             ("build --jobs 2", Some(2)),
+            ("-skj7", Some(7)),
+            ("-vj5 all", Some(5)),
+            ("-fj5", None),
             ("-j8 -j1", Some(1)),
             ("-j -k all", None),
             ("-j all", None),

@@ -27,6 +27,16 @@ struct Known {
     doubt: Option<String>,
 }
 
+/// The doubt about a recording that was cut, or whose recorder was killed.
+const EARLY: &str = "what the command did after the recording ended";
+
+impl Known {
+    /// A number that may be any larger one if there is a doubt.
+    fn at_least(value: u64, doubt: Option<String>) -> Self {
+        Known { value, most: if doubt.is_some() { f64::INFINITY } else { value as f64 }, doubt }
+    }
+}
+
 impl Processes {
     /// Reads a measure from a tree.
     ///
@@ -67,11 +77,14 @@ impl Processes {
                 let (number, unknown) = number(&selection);
                 let none = (selection.images == 0).then_some(0);
                 let value = number.or(none).ok_or_else(|| format!("the {noun} was not recorded"))?;
-                // Times from the first to the last have no noun, and all of them are known.
+                // Times from the first to the last have no noun.
                 let unknown = if noun.is_empty() { 0 } else { unknown.max(selection.at_least) };
                 let programs = units::counted(unknown.into(), "program");
-                let doubt = (unknown > 0).then(|| format!("{programs} whose {noun} is not known, or only in part"));
-                Ok(Known { value, most: if unknown > 0 { f64::INFINITY } else { value as f64 }, doubt })
+                let doubt = match unknown {
+                    0 => asked::ends_early(tree).then(|| EARLY.to_owned()),
+                    _ => Some(format!("{programs} whose {noun} is not known, or only in part")),
+                };
+                Ok(Known::at_least(value, doubt))
             }
             OfProcesses::Failed if !tree.knowledge().failures => Err(asked::untold("failed", tree)),
             OfProcesses::Failed => {
@@ -79,6 +92,9 @@ impl Processes {
                 notes.extend(asked::failures_not_counted(tree, unknown));
                 notes.extend(asked::forks_not_counted(tree).map(str::to_owned));
                 let processes = units::counted(unknown, "process");
+                if asked::ends_early(tree) {
+                    return Ok(Known::at_least(selection.failed, Some(EARLY.to_owned())));
+                }
                 let doubt = (unknown > 0).then(|| format!("{processes} of which it is not known whether they failed"));
                 Ok(Known { value: selection.failed, most: (selection.failed + unknown) as f64, doubt })
             }
@@ -88,7 +104,9 @@ impl Processes {
                 let samples = units::counted(tree.samples().len() as u64, "sample");
                 notes.push(format!("the largest of {samples}; between two of them it may have been larger"));
                 let value = measured.sample.insert(peak).bytes;
-                Ok(Known { value, most: value as f64, doubt: None })
+                let untraced = asked::untraced(tree).map(|programs| format!("{programs} that ran untraced"));
+                let doubt = untraced.or_else(|| asked::ends_early(tree).then(|| EARLY.to_owned()));
+                Ok(Known::at_least(value, doubt))
             }
         }
     }

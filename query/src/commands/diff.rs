@@ -8,6 +8,7 @@ use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_
 use crate::arguments::Arguments;
 use crate::attributes;
 use crate::flags::SnapshotName;
+use crate::language::asked;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
 use crate::language::request::Request;
@@ -115,8 +116,13 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
     let mut answer = Answer::default()
         .fact(Column::duration("before_wall_ns").called("wall before"), whole_wall_ns(&before))
         .fact(Column::duration("after_wall_ns").called("wall after"), whole_wall_ns(&after))
-        .table(table)
-        .exact();
+        .table(table);
+    answer = answer.exact();
+    for (side, tree) in [("before", &before), ("after", &after)] {
+        if let Some(note) = asked::some_used_at_least(tree) {
+            answer = answer.inexact("estimate", &format!("{side}: {note}"));
+        }
+    }
     answer.lost = other.damage.map(|damage| format!("{name}: {damage}"));
     Ok(more::first_page(ask, answer, ask.page_rows()))
 }

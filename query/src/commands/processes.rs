@@ -132,14 +132,7 @@ impl Listing {
             let way = if ask.view.is_paged { "`more`" } else { "`processes N` lists N" };
             answer = answer.cut(format!("… {}: {way}", units::counted(left, "more row")));
         }
-        let is_at_least = |&&id: &&ImageId| {
-            let process = self.tree.process(self.tree.image(id).process);
-            process.is_at_least && process.last_image == id
-        };
-        answer = match asked::used_at_least(page.iter().filter(is_at_least).count() as u64) {
-            Some(note) => answer.at_least().note(note),
-            None => answer.exact(),
-        };
+        let answer = asked::rows_of(answer, &self.tree, page);
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(skip.is_some());
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }

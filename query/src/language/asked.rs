@@ -15,7 +15,7 @@ use std::sync::Arc;
 use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId, nearest};
 use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
-use crate::answer::{units, visible};
+use crate::answer::{Answer, units, visible};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
@@ -150,20 +150,51 @@ pub(crate) fn used_at_least(count: u64) -> Option<String> {
     })
 }
 
+/// An answer with a row for each of these images: not exact if one of them used at least what is recorded of it.
+pub(crate) fn rows_of(answer: Answer, tree: &ProcessTree, images: &[ImageId]) -> Answer {
+    let at_least = images.iter().filter(|&&id| {
+        let process = tree.process(tree.image(id).process);
+        process.is_at_least && process.last_image == id
+    });
+    match used_at_least(at_least.count() as u64) {
+        Some(note) => answer.at_least().note(note),
+        None => answer.exact(),
+    }
+}
+
 /// Notes on what sums over all processes leave out: programs of which too little is recorded, or no time without a
 /// processor, although that of others is.
 pub(crate) fn left_out(tree: &ProcessTree) -> Vec<String> {
-    let at_least = tree.processes().iter().filter(|process| process.is_at_least).count() as u64;
     let waiting = unknown_waits(tree)
         .map(|programs| format!("the time without a processor of {programs} is not known, and not in the sum"));
-    used_at_least(at_least).into_iter().chain(waiting).collect()
+    let untraced = untraced(tree).map(|programs| format!("{programs} ran untraced: no sample has what they held"));
+    some_used_at_least(tree).into_iter().chain(waiting).chain(untraced).collect()
 }
 
-/// The number of programs whose time without a processor is unknown, in words, if that of others is known.
+/// A note on the programs of a recording that used at least what is recorded of them, if there are any.
+pub(crate) fn some_used_at_least(tree: &ProcessTree) -> Option<String> {
+    used_at_least(tree.processes().iter().filter(|process| process.is_at_least).count() as u64)
+}
+
+/// The number of programs that ran untraced, with what they started, in words.
+pub(crate) fn untraced(tree: &ProcessTree) -> Option<String> {
+    let untraced = tree.processes().iter().filter(|process| process.is_untraced).count();
+    (untraced > 0).then(|| units::counted(untraced as u64, "program"))
+}
+
+/// Returns whether a recording ends before the command did.
+pub(crate) fn ends_early(tree: &ProcessTree) -> bool {
+    let facts = tree.recording().facts().unwrap_or_default();
+    let is_of_command = facts.iter().any(|(key, value)| key == "recorded by" && value == "barrow record");
+    is_of_command && tree.processes().first().is_some_and(|command| command.end.is_none())
+}
+
+/// The number of programs whose time without a processor is unknown, in words, if that of others is known, or could be.
 pub(crate) fn unknown_waits(tree: &ProcessTree) -> Option<String> {
     let images = tree.images();
     let unknown = images.iter().filter(|image| image.used.waiting_ns.is_none()).count();
-    (0 < unknown && unknown < images.len()).then(|| units::counted(unknown as u64, "program"))
+    let is_recorded = unknown < images.len() || forks_not_counted(tree).is_some();
+    (unknown > 0 && is_recorded).then(|| units::counted(unknown as u64, "program"))
 }
 
 /// Says where a label is found that the first schema does not have.

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use barrow_processes::ImageId;
+use barrow_processes::{ImageId, ProcessTree};
 
 use crate::answer::{Answer, Column, Table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
+use crate::language::asked;
 use crate::session::listed::Listed;
 
 /// The rows of a list that an answer shows.
@@ -38,8 +39,16 @@ impl ListPage {
     }
 
     /// The reply with a table of processes, in which each row is one of `images`.
-    pub(crate) fn of_processes(&self, ask: &Ask, table: Table, images: &[ImageId], verb: &str) -> Reply {
-        let answer = self.told(ask, Answer::default().table(table).exact(), "row", verb);
+    pub(crate) fn of_processes(
+        &self,
+        ask: &Ask,
+        tree: &ProcessTree,
+        table: Table,
+        images: &[ImageId],
+        verb: &str,
+    ) -> Reply {
+        let answer = asked::rows_of(Answer::default().table(table), tree, images);
+        let answer = self.told(ask, answer, "row", verb);
         let answer = answer.note_if(self.total == 0, "no process matches");
         Reply::from(answer).listing_page(ask, Listed::of_images(images.iter().copied())).skipping(self.has_skipped)
     }

@@ -66,7 +66,7 @@ impl Found {
             let before = &ask.listed.images()[..ask.listed_before()];
             Some(Arc::new(before.iter().chain(images).copied().collect()))
         };
-        let mut reply = page.of_processes(ask, table, images, COMMAND.name);
+        let mut reply = page.of_processes(ask, &self.tree, table, images, COMMAND.name);
         self.shown = page.rows.end;
         if let Some(last) = last {
             reply = reply.with_last_images(last);

@@ -69,7 +69,7 @@ impl Listing {
                 => is_named.then(|| Value::Text(self.tree.name(self.tree.image(id).process))),
             ..columns => cells.iter().map(|column| column[at].clone()),
         });
-        let mut reply = page.of_processes(ask, table, images, COMMAND.name);
+        let mut reply = page.of_processes(ask, &self.tree, table, images, COMMAND.name);
         self.shown = page.rows.end;
         if let Some(all) = all {
             reply = reply.with_last_images(all);
