@@ -21,7 +21,7 @@ pub fn picture(value: &Value) -> Option<String> {
     Some(match value {
         Value::Series { numbers, .. } => spark(numbers),
         Value::Bar { length, longest } => bar(*length, *longest),
-        Value::Load(shares) => load(shares),
+        Value::Load(shares) => load(shares, usize::MAX),
         Value::Lane(marks) => format!("|{}|", marks.iter().map(|&mark| character(mark, '.')).collect::<String>()),
         Value::Mark(mark) => character(*mark, ' ').to_string(),
         _ => return None,
@@ -63,8 +63,16 @@ fn bar(length: u64, longest: u64) -> String {
 }
 
 /// A bar from where the first thing ran to where the last one did: `#` where something ran for at least half of the
-/// time, `-` where it ran for less, `.` where nothing ran.
-fn load(shares: &[f64]) -> String {
+/// time, `-` where it ran for less, `.` where nothing ran. Where it is wider than `width`, parts of the time are put
+/// together.
+pub(crate) fn load(shares: &[f64], width: usize) -> String {
+    const ENDS: usize = 2;
+    let parts = shares.len().min(width.saturating_sub(ENDS).max(1));
+    let part = |part| {
+        let shares = &shares[part_of(shares.len(), parts, part)];
+        shares.iter().sum::<f64>() / shares.len() as f64
+    };
+    let shares: Vec<f64> = (0..parts).map(part).collect();
     let is_running = |share: &f64| *share > 0.0;
     let (first, last) = (shares.iter().position(is_running), shares.iter().rposition(is_running));
     let drawn = shares.iter().enumerate().map(|(at, share)| match share {
@@ -118,8 +126,11 @@ mod tests {
 
     #[test]
     fn what_ran_has_marks() {
-        assert_eq!(load(&[0.0, 0.5, 0.1, 0.0, 1.0, 0.0]), "| #-.# |");
-        assert_eq!(load(&[0.0, 0.0]), "|  |");
+        assert_eq!(load(&[0.0, 0.5, 0.1, 0.0, 1.0, 0.0], 8), "| #-.# |");
+        assert_eq!(load(&[0.0, 0.5, 0.1, 0.0, 1.0, 0.0], 5), "|--#|");
+        assert_eq!([0, 3].map(|width| load(&[0.0, 1.0], width)), ["|#|", "|#|"]);
+        assert_eq!(load(&[0.0, 0.0], 80), "|  |");
+        assert_eq!(load(&[], 80), "||");
         let lane = Value::Lane(vec![Mark::Rank(0), Mark::Nothing, Mark::Rank(10), Mark::Rank(1000), Mark::Other]);
         assert_eq!(picture(&lane).as_deref(), Some("|#.a??|"));
         assert_eq!(picture(&Value::Mark(Mark::Rank(1))).as_deref(), Some("="));

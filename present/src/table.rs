@@ -235,6 +235,7 @@ fn cell(value: &Value, unit: Unit, width: usize) -> String {
         Value::Name(name) => quoted(name, LONGEST_NAME),
         Value::Path(steps) => path::fitted(steps, width),
         Value::Object { .. } => object_fitted(text(value, unit), width),
+        Value::Load(shares) => picture::load(shares, width),
         value => picture(value).unwrap_or_else(|| text(value, unit)),
     }
 }
