@@ -38,7 +38,7 @@ pub(crate) fn restore_ignored() {
     }
 }
 
-/// What the command inherits across `execve`, and a fork does not: the blocked signals and the timers of this process.
+/// The blocked signals and the timers of this process when it began: the command has them as if it had been executed then.
 pub(crate) struct Inherited {
     mask: libc::sigset_t,
     timers: [libc::itimerval; TIMERS.len()],
@@ -94,8 +94,9 @@ pub(crate) fn stop_likewise(signal: i32) {
 }
 
 /// Passes all signals that processes send on to process `to`, forever. Signals of the terminal reach the command directly, and
-/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder. Only the end of
-/// a terminal is told to the leader of its session alone, which the command would be without the recorder.
+/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder. The
+/// hangup of a terminal is an exception: the system tells it to the leader of the session alone, which the command would be
+/// without the recorder.
 pub(crate) fn pass_on(to: Pid) {
     // SAFETY: sets and the description of a signal are filled in by the system.
     unsafe {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::filter::Calls;
@@ -107,7 +108,12 @@ fn is_in_vain(process: Pid, path: &str) -> bool {
 pub(crate) fn has_interpreter(path: &str) -> bool {
     const FIRST_LINE: u64 = 256;
     let mut beginning = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(FIRST_LINE).read_to_end(&mut beginning));
+    // Nothing here may wait for the writer of a pipe, or change what a device does.
+    if !fs::metadata(path).is_ok_and(|file| file.is_file()) {
+        return true;
+    }
+    let file = fs::File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let read = file.and_then(|file| file.take(FIRST_LINE).read_to_end(&mut beginning));
     let Some(line) = read.ok().and_then(|_| beginning.strip_prefix(b"#!")) else { return true };
     let line = String::from_utf8_lossy(line.split(|&byte| byte == b'\n').next().unwrap_or_default());
     line.split_whitespace().next().is_some_and(|interpreter| system::may_execute(Path::new(interpreter)).is_ok())
