@@ -120,7 +120,7 @@ impl Terminal {
     pub(crate) fn keep_index(&self) -> Result<(), ReplError> {
         self.progress.begin_question();
         match self.session.keep_index() {
-            Err(error) if error.is_stopped() => return Err(error.into()),
+            Err(error) if error.is_stopped() => return Err(ReplError::Unkept),
             Err(error) => complain(&format!("the index is not kept: {error}")),
             Ok(()) => {}
         }

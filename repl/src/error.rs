@@ -18,6 +18,9 @@ pub(crate) enum ReplError {
     /// The answer could not be printed.
     #[error("cannot print the answer: {0}")]
     Print(io::Error),
+    /// Ctrl-C came after the answer, while what it had computed was written to the index file.
+    #[error("stopped: the answer is complete, its index is not kept")]
+    Unkept,
 }
 
 impl ReplError {
@@ -30,6 +33,7 @@ impl ReplError {
     pub(crate) fn code(&self) -> u8 {
         match self {
             ReplError::Query(error) => error.code(),
+            ReplError::Unkept => code::STOPPED,
             ReplError::Print(_) if self.is_broken_pipe() => code::ANSWERED,
             ReplError::Print(cause) => code::of_io(cause),
         }
@@ -42,7 +46,7 @@ impl ReplError {
 
     /// Returns whether Ctrl-C is the cause.
     pub(crate) fn is_stop(&self) -> bool {
-        matches!(self, ReplError::Query(QueryError::Stopped))
+        matches!(self, ReplError::Query(QueryError::Stopped) | ReplError::Unkept)
     }
 }
 
