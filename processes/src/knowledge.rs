@@ -27,6 +27,9 @@ pub struct Knowledge {
     pub signals: bool,
     /// The process that started each process.
     pub starters: bool,
+    /// Whether processes are known by the calls that they make: what they used until the last one, and none that is forked
+    /// and soon ends without a call.
+    pub by_calls: bool,
     /// Whether a process without a known program has executed none.
     pub(crate) forks: bool,
     /// Whether all processes descend from the first one: a process of unknown parent is its orphan.
@@ -54,6 +57,7 @@ impl Knowledge {
         let facts = recording.facts().unwrap_or_default();
         let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
         let all = Knowledge {
+            by_calls: facts.iter().any(|(key, via)| key == "recorded via" && via == "notify"),
             waits: true,
             memory_kills: true,
             failures: true,
@@ -62,7 +66,8 @@ impl Knowledge {
             forks: true,
             one_command: true,
         };
-        let of_log = Knowledge { waits: false, memory_kills: false, forks: false, one_command: false, ..all };
+        let of_log =
+            Knowledge { by_calls: false, waits: false, memory_kills: false, forks: false, one_command: false, ..all };
         Some(match by? {
             // The system did not report how processes ended.
             "barrow record" if facts.iter().any(|(key, _)| key == "statuses") => {
@@ -87,6 +92,7 @@ impl Knowledge {
             failures: true,
             signals: true,
             starters: true,
+            by_calls: false,
             forks: false,
             one_command: false,
         }

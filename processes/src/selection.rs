@@ -108,14 +108,11 @@ impl Selection {
     }
 }
 
-/// Whether `barrow record` traced all processes to their ends. Old recordings do not say how they were made; there was
-/// only this way.
+/// Whether `barrow record` traced all processes to their ends.
 fn is_traced(tree: &ProcessTree) -> bool {
-    let facts = tree.recording().facts().unwrap_or_default();
-    let is = |key: &str, value: &str| facts.iter().any(|fact| fact.0 == key && fact.1 == value);
-    is("recorded by", "barrow record")
-        && !is("recorded via", "notify")
-        && tree.processes().iter().all(|process| process.end.is_some() && !process.is_untraced)
+    let knows = tree.knowledge();
+    let mut processes = tree.processes().iter();
+    knows.one_command && !knows.by_calls && processes.all(|process| process.end.is_some() && !process.is_untraced)
 }
 
 /// The sample in which the images of a set have the most memory together.

@@ -349,6 +349,12 @@ impl ProcessTree {
         (0..).map(ProgramId).zip(&self.programs)
     }
 
+    /// Returns whether the recording of a command ends before the command did: it was cut, or its recorder was killed.
+    #[must_use]
+    pub fn ends_early(&self) -> bool {
+        self.knowledge().one_command && self.processes().first().is_some_and(|command| command.end.is_none())
+    }
+
     /// The value of an attribute of a process.
     #[must_use]
     pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {

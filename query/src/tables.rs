@@ -12,6 +12,7 @@ pub(crate) mod group_keys;
 pub(crate) mod group_series;
 pub(crate) mod growth_series;
 pub(crate) mod held;
+pub(crate) mod known_in_part;
 pub(crate) mod label;
 pub(crate) mod lane_tables;
 pub(crate) mod leak_series;

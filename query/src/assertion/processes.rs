@@ -12,6 +12,7 @@ use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::language::asked;
 use crate::session::state::State;
+use crate::tables::known_in_part;
 
 /// The processes that are measured.
 #[derive(Debug, Clone)]
@@ -81,7 +82,7 @@ impl Processes {
                 let unknown = if noun.is_empty() { 0 } else { unknown.max(selection.at_least) };
                 let programs = units::counted(unknown.into(), "program");
                 let doubt = match unknown {
-                    0 => asked::ends_early(tree).then(|| EARLY.to_owned()),
+                    0 => tree.ends_early().then(|| EARLY.to_owned()),
                     _ => Some(format!("{programs} whose {noun} is not known, or only in part")),
                 };
                 Ok(Known::at_least(value, doubt))
@@ -89,10 +90,10 @@ impl Processes {
             OfProcesses::Failed if !tree.knowledge().failures => Err(asked::untold("failed", tree)),
             OfProcesses::Failed => {
                 let unknown = selection.unknown_failures;
-                notes.extend(asked::failures_not_counted(tree, unknown));
-                notes.extend(asked::forks_not_counted(tree).map(str::to_owned));
+                notes.extend(known_in_part::failures_not_counted(tree, unknown));
+                notes.extend(known_in_part::forks_not_counted(tree).map(str::to_owned));
                 let processes = units::counted(unknown, "process");
-                if asked::ends_early(tree) {
+                if tree.ends_early() {
                     return Ok(Known::at_least(selection.failed, Some(EARLY.to_owned())));
                 }
                 let doubt = (unknown > 0).then(|| format!("{processes} of which it is not known whether they failed"));
@@ -104,8 +105,8 @@ impl Processes {
                 let samples = units::counted(tree.samples().len() as u64, "sample");
                 notes.push(format!("the largest of {samples}; between two of them it may have been larger"));
                 let value = measured.sample.insert(peak).bytes;
-                let untraced = asked::untraced(tree).map(|programs| format!("{programs} that ran untraced"));
-                let doubt = untraced.or_else(|| asked::ends_early(tree).then(|| EARLY.to_owned()));
+                let untraced = known_in_part::untraced(tree).map(|programs| format!("{programs} that ran untraced"));
+                let doubt = untraced.or_else(|| tree.ends_early().then(|| EARLY.to_owned()));
                 Ok(Known::at_least(value, doubt))
             }
         }

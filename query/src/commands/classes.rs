@@ -10,8 +10,8 @@ use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::attributes::processes;
 use crate::error::QueryError;
-use crate::language::asked;
 use crate::tables::class_tables::{self, Totalled};
+use crate::tables::known_in_part;
 
 use super::{Command, Group, more};
 
@@ -90,7 +90,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if asked.schema.is_none() && !others.is_empty() {
         answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
     }
-    let left_out = asked::left_out(&tree);
+    let left_out = known_in_part::left_out(&tree);
     answer = if left_out.is_empty() { answer.exact() } else { answer.at_least() };
     answer.notes.extend(left_out);
     Ok(more::first_page(ask, answer, rows))

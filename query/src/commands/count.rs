@@ -12,6 +12,7 @@ use crate::language::aggregates::{Aggregate, ShowClause};
 use crate::language::asked::{self, Asked};
 use crate::tables::aggregates::{ObjectNumbers, ProcessNumbers};
 use crate::tables::found;
+use crate::tables::known_in_part;
 
 use super::{Command, Completion, Group};
 
@@ -111,8 +112,8 @@ pub(super) fn with_selection(answer: Answer, tree: &ProcessTree, selection: &Sel
         ("bytes written", selection.written_bytes.unknown()),
     ];
     let missing: Vec<_> = missing.into_iter().filter(|&(_, unknown)| unknown > 0).collect();
-    let failures = asked::failures_not_counted(tree, selection.unknown_failures);
-    let at_least = asked::used_at_least(selection.at_least.into());
+    let failures = known_in_part::failures_not_counted(tree, selection.unknown_failures);
+    let at_least = known_in_part::used_at_least(selection.at_least.into());
     if missing.is_empty() && failures.is_none() && at_least.is_none() {
         return answer.exact();
     }

@@ -8,11 +8,11 @@ use barrow_processes::{ProcessTree, changes_by_class, changes_by_command, whole_
 use crate::arguments::Arguments;
 use crate::attributes;
 use crate::flags::SnapshotName;
-use crate::language::asked;
 use crate::language::kinds;
 use crate::language::operand::{self, Compared, Operand};
 use crate::language::request::Request;
 use crate::tables::comparison::{self, Choice, Grouping, Measure};
+use crate::tables::known_in_part;
 use crate::tables::object_change;
 use crate::tables::path_change;
 use crate::tables::process_change;
@@ -119,7 +119,7 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
         .table(table);
     answer = answer.exact();
     for (side, tree) in [("before", &before), ("after", &after)] {
-        if let Some(note) = asked::some_used_at_least(tree) {
+        if let Some(note) = known_in_part::some_used_at_least(tree) {
             answer = answer.inexact("estimate", &format!("{side}: {note}"));
         }
     }

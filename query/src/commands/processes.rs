@@ -13,6 +13,7 @@ use crate::error::QueryError;
 use crate::language::asked;
 use crate::language::request::Request;
 use crate::session::listed::Listed;
+use crate::tables::known_in_part;
 use crate::tables::process_rows::Rows;
 use crate::tables::unit_labels::UnitLabels;
 
@@ -132,7 +133,7 @@ impl Listing {
             let way = if ask.view.is_paged { "`more`" } else { "`processes N` lists N" };
             answer = answer.cut(format!("… {}: {way}", units::counted(left, "more row")));
         }
-        let answer = asked::rows_of(answer, &self.tree, page);
+        let answer = known_in_part::rows_of(answer, &self.tree, page);
         let reply = Reply::from(answer).listing_page(ask, listed).skipping(skip.is_some());
         Ok(if left > 0 { reply.with_more(move |ask| self.clone().answer(ask)) } else { reply })
     }

@@ -7,8 +7,9 @@ use barrow_analyzer::nearest;
 use barrow_processes::{Classes, LabelId, Outcome, PeakKind, Plan, ProcessTree, Schema};
 use rayon::prelude::*;
 
+use crate::tables::known_in_part;
+
 use super::prelude::*;
-use crate::language::asked;
 
 pub(super) const COMMAND: Command = Command {
     arguments: "[-j N] [--memory SIZE] [--slots CLASS=N] [CLASS FACTORx] [--classes FILE]",
@@ -278,7 +279,7 @@ impl Question<'_> {
             ));
         }
         notes.extend(
-            asked::unknown_waits(self.tree).map(|programs| {
+            known_in_part::unknown_waits(self.tree).map(|programs| {
                 format!("how long {programs} waited for processors is not known, and stays in the times")
             }),
         );

@@ -3,7 +3,7 @@
 use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns};
 
 use crate::answer::{Answer, Column, Unit, Value, record, units};
-use crate::language::asked;
+use crate::tables::known_in_part;
 
 /// Numbers of processes by how they ended, and of images by what is known of them.
 #[derive(Debug, Default)]
@@ -46,8 +46,7 @@ const UNTIL_LAST_CALL: &str = "that until their last call, without the end in wh
 
 /// The part of a process's processor time that its recording counts, if that is not all of it.
 pub(crate) fn cpu_limits(tree: &ProcessTree) -> Option<&'static str> {
-    let facts = tree.recording().facts().unwrap_or_default();
-    facts.iter().any(|(key, value)| key == "recorded via" && value == "notify").then_some(UNTIL_LAST_CALL)
+    tree.knowledge().by_calls.then_some(UNTIL_LAST_CALL)
 }
 
 /// Adds the totals of a tree.
@@ -122,7 +121,7 @@ fn with_notes(
     unknown_cpu: u64,
     peak: Option<PeakKind>,
 ) -> Answer {
-    if let Some(note) = asked::failures_not_counted(tree, unknown_ends) {
+    if let Some(note) = known_in_part::failures_not_counted(tree, unknown_ends) {
         answer = answer.note(note);
     }
     if let Some(limits) = cpu_limits(tree) {
@@ -132,7 +131,7 @@ fn with_notes(
         let programs = units::counted(unknown_cpu, "program");
         answer = answer.note(format!("the processor time of {programs} is not known, and not in the sum"));
     }
-    answer.notes.extend(asked::left_out(tree));
+    answer.notes.extend(known_in_part::left_out(tree));
     match peak {
         Some(PeakKind::UpperBound) => answer.note(
             "peak: no samples of memory; the tree held at most this, if the peaks of all processes that ran at the same \

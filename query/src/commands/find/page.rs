@@ -7,8 +7,8 @@ use barrow_processes::{ImageId, ProcessTree};
 use crate::answer::{Answer, Column, Table, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
-use crate::language::asked;
 use crate::session::listed::Listed;
+use crate::tables::known_in_part;
 
 /// The rows of a list that an answer shows.
 pub(crate) struct ListPage {
@@ -47,7 +47,7 @@ impl ListPage {
         images: &[ImageId],
         verb: &str,
     ) -> Reply {
-        let answer = asked::rows_of(Answer::default().table(table), tree, images);
+        let answer = known_in_part::rows_of(Answer::default().table(table), tree, images);
         let answer = self.told(ask, answer, "row", verb);
         let answer = answer.note_if(self.total == 0, "no process matches");
         Reply::from(answer).listing_page(ask, Listed::of_images(images.iter().copied())).skipping(self.has_skipped)
