@@ -14,12 +14,14 @@ use crate::totals::{Sum, faults};
 use crate::tree::{Image, ImageId, ProcessTree};
 
 mod amounts;
+mod bounds;
 mod numbers;
 mod values;
 
 pub use amounts::Amounts;
 pub use values::{AttributeValue, Values};
 
+pub(crate) use bounds::Bounds;
 pub(crate) use numbers::{Column, Source};
 
 /// An attribute or property of images.
@@ -34,6 +36,8 @@ pub struct Attribute {
     pub(crate) is_told: fn(&Knowledge) -> bool,
     /// Whether nearly each image has another value, so that it makes no groups.
     is_unique: bool,
+    /// Whether its number of a program of which not all is recorded may contain that of another attribute.
+    is_divided: bool,
     aggregate: Option<Aggregate>,
     of_classes: Option<Measure>,
 }
@@ -139,6 +143,7 @@ pub static ATTRIBUTES: [Attribute; 39] = {
         number("user", "processor time in the program", Time, Own(|_, _, image| image.used.user_ns))
             .column("user_ns")
             .of_classes(Measure::User)
+            .divided()
             .aggregate_of("user time", |all| known(all.user_ns)),
         number("system", "processor time in the kernel", Time, Own(|_, _, image| image.used.system_ns))
             .column("system_ns")
@@ -233,7 +238,7 @@ pub static ATTRIBUTES: [Attribute; 39] = {
             Time,
             Total(|tree, image| tree.cpu_ns(image)),
         ),
-        number("total.user", "the same in programs", Time, Total(|_, image| image.used.user_ns)),
+        number("total.user", "the same in programs", Time, Total(|_, image| image.used.user_ns)).divided(),
         number("total.system", "the same in the kernel", Time, Total(|_, image| image.used.system_ns)),
         number(
             "total.waiting",
@@ -310,6 +315,7 @@ impl Attribute {
             reading,
             is_told: |_| true,
             is_unique: false,
+            is_divided: false,
             aggregate: None,
             of_classes: None,
         }
@@ -329,6 +335,10 @@ impl Attribute {
 
     const fn unique(self) -> Self {
         Attribute { is_unique: true, ..self }
+    }
+
+    const fn divided(self) -> Self {
+        Attribute { is_divided: true, ..self }
     }
 
     const fn of_classes(self, measure: Measure) -> Self {

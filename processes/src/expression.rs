@@ -106,4 +106,11 @@ impl Expression {
     pub fn select(&self, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
         evaluation::select(&self.node, tree, classes)
     }
+
+    /// The images of which too little is recorded to know whether they match: a number is known in part or not at all, or a
+    /// property is unknown. What is recorded decides whether [`select`](Self::select) has them.
+    #[must_use]
+    pub fn undecided(&self, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
+        evaluation::undecided(&self.node, tree, classes)
+    }
 }

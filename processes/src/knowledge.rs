@@ -98,3 +98,11 @@ impl Knowledge {
         }
     }
 }
+
+/// The attribute of a process that says how its usage was measured.
+pub(crate) const MEASURED: &str = "measured";
+
+/// Whether a process used at least what is recorded of it, by a value of [`MEASURED`].
+pub(crate) fn is_at_least(measured: &str) -> bool {
+    measured.starts_with("at least")
+}

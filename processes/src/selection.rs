@@ -83,7 +83,7 @@ impl Selection {
             selection.written_bytes.add(written_bytes);
             selection.peak_bytes = selection.peak_bytes.max(peak_bytes);
             selection.unknown_peaks += u32::from(peak_bytes.is_none());
-            selection.at_least += u32::from(process.is_at_least && process.last_image == id);
+            selection.at_least += u32::from(tree.used_at_least(id));
             let (first, last) = selection.span_ns.unwrap_or((image.began_ns, image.began_ns));
             let ended = image.ended_ns.unwrap_or(end);
             selection.span_ns = Some((first.min(image.began_ns), last.max(ended)));
@@ -109,7 +109,7 @@ impl Selection {
 }
 
 /// Whether `barrow record` traced all processes to their ends.
-fn is_traced(tree: &ProcessTree) -> bool {
+pub(crate) fn is_traced(tree: &ProcessTree) -> bool {
     let knows = tree.knowledge();
     let mut processes = tree.processes().iter();
     knows.one_command && !knows.by_calls && processes.all(|process| process.end.is_some() && !process.is_untraced)

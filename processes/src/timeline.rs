@@ -21,6 +21,7 @@ use barrow_analyzer::{ProcessId, ProcessLog, ProcessRow, Program, Recording, Str
 
 use crate::classes::Labeller;
 use crate::error::Result;
+use crate::knowledge::{MEASURED, is_at_least};
 use crate::tree::duration;
 
 use columns::Columns;
@@ -100,6 +101,8 @@ struct Running {
     program: Arc<Program>,
     /// The target that it builds, if stated.
     target: Option<StringId>,
+    /// It used at least what is recorded of it.
+    is_at_least: bool,
 }
 
 /// Reads a timeline event by event. A clone continues from the same place.
@@ -119,6 +122,8 @@ pub struct Timeline {
     is_closed: bool,
     /// The latest time of any row.
     last_ns: Option<i64>,
+    /// Processes that ended and used at least what is recorded of them.
+    at_least: u64,
 }
 
 /// The requested part of the timeline, in nanoseconds since the recording began; both ends are included.
@@ -147,6 +152,7 @@ impl Timeline {
             window,
             is_closed: false,
             last_ns: None,
+            at_least: 0,
         })
     }
 
@@ -160,6 +166,12 @@ impl Timeline {
     #[must_use]
     pub fn running(&self) -> usize {
         self.running.len()
+    }
+
+    /// Number of processes whose end was an event, and which used at least what it tells.
+    #[must_use]
+    pub fn at_least(&self) -> u64 {
+        self.at_least
     }
 
     /// The next event; `None` after the last one. `labeller` labels programs of the same recording.
@@ -245,14 +257,19 @@ impl Timeline {
                 Some(Event { time_ns, what: Happening::Executes, block: running.block.clone() })
             }
             ProcessRow::End { process, time_ns, exit_status, signal, used } => {
-                let Some(Running { block, .. }) = self.running.remove(&process) else { return Ok(None) };
+                let Some(Running { block, is_at_least, .. }) = self.running.remove(&process) else { return Ok(None) };
                 self.columns.free(block.column);
+                self.at_least += u64::from(is_at_least && self.window.from_ns.is_none());
                 let (user_ns, system_ns) = (used.user_ns, used.system_ns);
                 Some(Event { time_ns, what: Happening::Ends { exit_status, signal, user_ns, system_ns }, block })
             }
             ProcessRow::Attributes { process, attributes } => {
                 let Ok(tables) = self.log.recording().tables() else { return Ok(None) };
                 let target = attributes.iter().rfind(|(key, _)| tables.string(*key) == TARGET);
+                if let Some(running) = self.running.get_mut(&process) {
+                    let mut measured = attributes.iter().filter(|(key, _)| tables.string(*key) == MEASURED);
+                    running.is_at_least |= measured.any(|(_, value)| is_at_least(tables.string(*value)));
+                }
                 if let Some(((_, target), running)) = target.zip(self.running.get_mut(&process)) {
                     running.target = Some(*target);
                     running.relabel(labeller)?;
@@ -281,11 +298,12 @@ impl Timeline {
         Ok(match parent.filter(|_| program.is_empty()) {
             Some(parent) if parent.target.is_none() => {
                 let class = parent.block.class.clone();
-                Running { block: Bar { class, ..block }, program: Arc::clone(&parent.program), target: None }
+                let program = Arc::clone(&parent.program);
+                Running { block: Bar { class, ..block }, program, target: None, is_at_least: false }
             }
             copied => {
                 let program = copied.map_or_else(|| Arc::new(program), |parent| Arc::clone(&parent.program));
-                let mut running = Running { block, program, target: None };
+                let mut running = Running { block, program, target: None, is_at_least: false };
                 running.relabel(labeller)?;
                 running
             }

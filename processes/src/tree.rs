@@ -19,7 +19,7 @@ use barrow_analyzer::{
 use foldhash::fast::RandomState;
 
 use crate::error::Result;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, MEASURED, is_at_least};
 
 /// An image: one program that a process executed. Numbered from 0 in order of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -355,6 +355,19 @@ impl ProcessTree {
         self.knowledge().one_command && self.processes().first().is_some_and(|command| command.end.is_none())
     }
 
+    /// Returns whether an image used at least what is recorded of it.
+    #[must_use]
+    pub fn used_at_least(&self, id: ImageId) -> bool {
+        let process = self.process(self.image(id).process);
+        process.is_at_least && process.last_image == id
+    }
+
+    /// The ids of all images, in order of start.
+    pub fn image_ids(&self) -> impl DoubleEndedIterator<Item = ImageId> + ExactSizeIterator {
+        let count = u32::try_from(self.images().len()).unwrap_or(u32::MAX);
+        (0..count).map(ImageId)
+    }
+
     /// The value of an attribute of a process.
     #[must_use]
     pub fn attribute(&self, process: &Process, key: &str) -> Option<&str> {
@@ -459,7 +472,7 @@ impl<'t> TreeBuilder<'t> {
                 "label" => Attribute::Label,
                 "not waited for" => Attribute::NotWaitedFor,
                 "killed by" => Attribute::KilledBy,
-                "measured" => Attribute::Measured,
+                MEASURED => Attribute::Measured,
                 "not traced" => Attribute::NotTraced,
                 _ => Attribute::Other,
             });
@@ -467,7 +480,7 @@ impl<'t> TreeBuilder<'t> {
                 Attribute::Label => of.label = of.label.or(Some(value)),
                 Attribute::NotWaitedFor => of.is_not_waited_for = true,
                 Attribute::KilledBy => of.is_killed_for_memory |= self.tables.string(value) == "out of memory",
-                Attribute::Measured => of.is_at_least |= self.tables.string(value).starts_with("at least"),
+                Attribute::Measured => of.is_at_least |= is_at_least(self.tables.string(value)),
                 Attribute::NotTraced => of.is_untraced = true,
                 Attribute::Other => {}
             }

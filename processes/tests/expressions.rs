@@ -360,6 +360,46 @@ fn numbers_are_compared_by_every_operator() {
     }
 }
 
+/// A number that is not recorded may be any, and a sum without it may be larger.
+#[test]
+fn images_are_undecided_where_more_would_have_to_be_known() {
+    let own = [("reads", 5), ("waiting", 7), ("majorfaults", 4)];
+    for seed in 0..20 {
+        let tree = Tree::new(seed);
+        let undecided = |expression: &str| {
+            let undecided = Expression::parse(expression).unwrap().undecided(&tree.tree, None);
+            undecided.iter().map(|id| id.0 as usize).collect::<Vec<_>>()
+        };
+        let those = |is: &dyn Fn(usize) -> bool| (0..tree.rows.len()).filter(|&at| is(at)).collect::<Vec<_>>();
+        let all_of = |at: usize| [vec![at], below(&tree.rows, at)].concat();
+        for (name, place) in own {
+            let unit = if name == "waiting" { "ns" } else { "" };
+            let of = |at: usize| tree.rows[at].used[place];
+            for value in [1, 10, 500] {
+                for operator in ["=", "!=", "<", "<=", ">", ">="] {
+                    assert_eq!(undecided(&format!("{name} {operator} {value}{unit}")), those(&|at| of(at).is_none()));
+                }
+                // Whatever the number is, the other side decides.
+                assert_eq!(undecided(&format!("{name} > {value}{unit} and image > 99")), those(&|_| false));
+                let either = format!("not ({name} > {value}{unit} or image > 0)");
+                assert_eq!(undecided(&either), those(&|at| of(at).is_none() && tree.rows[at].image == 0));
+                if name == "majorfaults" {
+                    continue;
+                }
+                let may_grow = |at: usize| {
+                    let is_unknown = all_of(at).into_iter().any(|one| of(one).is_none());
+                    is_unknown && sum(all_of(at).into_iter().map(of)).unwrap_or(0) <= value
+                };
+                assert_eq!(undecided(&format!("total.{name} > {value}{unit}")), those(&may_grow), "{name} {value}");
+            }
+        }
+        assert_eq!(undecided("pid > 4 or ended > 1ns or depth = 2 or wall > 5ns"), those(&|_| false));
+        let is_unknown = |at: usize| tree.rows[at].ended.is_some() && number(&tree.rows, at, "exit", 0).is_none();
+        let failed = undecided("failed");
+        assert!(failed.iter().all(|&at| is_unknown(at)), "{failed:?}");
+    }
+}
+
 #[test]
 fn texts_are_compared_by_every_operator() {
     for seed in 20..40 {

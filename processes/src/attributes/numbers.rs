@@ -32,7 +32,7 @@ impl Column {
         }
         Some(match source {
             Source::Own(own) => Column::Recorded(own),
-            Source::Total(own) => Column::Computed(totals(tree, |image| own(tree, image))),
+            Source::Total(own) => Column::Computed(totals(tree, |id| own(tree, tree.image(id)))),
             Source::Starters(column) => Column::Computed(column(tree)),
         })
     }
@@ -87,11 +87,10 @@ pub(super) fn depths(tree: &ProcessTree) -> Vec<Option<u64>> {
 }
 
 /// For each image, the sum of the known values of it and all images below it; unknown if none of them is known.
-fn totals(tree: &ProcessTree, own: impl Fn(&Image) -> Option<u64>) -> Vec<Option<u64>> {
-    let mut totals: Vec<Option<u64>> = tree.images().iter().map(own).collect();
+pub(super) fn totals(tree: &ProcessTree, own: impl Fn(ImageId) -> Option<u64>) -> Vec<Option<u64>> {
+    let mut totals: Vec<Option<u64>> = tree.image_ids().map(own).collect();
     // Images below an image began after it.
-    for number in (0..totals.len()).rev() {
-        let id = ImageId(u32::try_from(number).unwrap_or(u32::MAX));
+    for (number, id) in tree.image_ids().enumerate().rev() {
         if let Some(starter) = tree.started_by(id) {
             let below = totals[number];
             add(&mut totals[starter.index()], below);

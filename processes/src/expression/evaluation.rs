@@ -8,15 +8,38 @@ use barrow_expressions::{Range, TextTest};
 
 use super::labels::schema_of;
 use super::terms::{Node, Term};
-use crate::attributes::{Attribute, Column, Text};
+use crate::attributes::{Attribute, Bounds, Column, Text};
 use crate::classes::Classes;
 use crate::image_set::ImageSet;
 use crate::tree::{Image, ImageId, ProcessTree};
 
 /// The images for which an expression holds.
 pub(super) fn select(node: &Node, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
-    let step = Step::of(node, tree, classes);
+    let step = Step::of(node, View { tree, classes, numbers: Numbers::Recorded });
     ImageSet::of(tree, |image| step.truth(tree, image) == Some(true))
+}
+
+/// The images of which too little is recorded to know whether an expression holds for them.
+pub(super) fn undecided(node: &Node, tree: &ProcessTree, classes: Option<&Classes>) -> ImageSet {
+    let step = Step::of(node, View { tree, classes, numbers: Numbers::Bounded });
+    ImageSet::of(tree, |image| step.truth(tree, image).is_none())
+}
+
+/// What an expression is evaluated on.
+#[derive(Clone, Copy)]
+struct View<'e> {
+    tree: &'e ProcessTree,
+    classes: Option<&'e Classes>,
+    numbers: Numbers,
+}
+
+/// The meaning of numbers that are recorded in part, or not at all.
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// They are what is recorded; a comparison with nothing is false.
+    Recorded,
+    /// They are all numbers that are possible.
+    Bounded,
 }
 
 /// A node of the tree, prepared for one process tree.
@@ -40,27 +63,32 @@ enum Step<'e> {
     /// A text found or composed for each image.
     Made(Text, &'e TextTest),
     Number(Option<Column>, Range),
+    Bounded(Option<Bounds>, Range),
     Is(&'static Attribute),
     Member(&'e ImageSet),
     Image(ImageId),
 }
 
 impl<'e> Step<'e> {
-    fn of(node: &'e Node, tree: &ProcessTree, classes: Option<&'e Classes>) -> Self {
+    fn of(node: &'e Node, view: View<'e>) -> Self {
+        let View { tree, classes, numbers } = view;
         match node {
-            Node::Any(nodes) => Step::Any(Step::cheapest_first(nodes, tree, classes)),
-            Node::All(nodes) => Step::All(Step::cheapest_first(nodes, tree, classes)),
-            Node::Not(node) => Step::Not(Box::new(Step::of(node, tree, classes))),
+            Node::Any(nodes) => Step::Any(Step::cheapest_first(nodes, view)),
+            Node::All(nodes) => Step::All(Step::cheapest_first(nodes, view)),
+            Node::Not(node) => Step::Not(Box::new(Step::of(node, view))),
             Node::Term(Term::Text(text, test)) => Step::of_text(*text, test, tree, classes),
-            Node::Term(Term::Number(attribute, range)) => Step::Number(Column::of(attribute, tree), *range),
+            Node::Term(Term::Number(attribute, range)) => match numbers {
+                Numbers::Recorded => Step::Number(Column::of(attribute, tree), *range),
+                Numbers::Bounded => Step::Bounded(Bounds::of(attribute, tree), *range),
+            },
             Node::Term(Term::Is(property)) => Step::Is(property),
             Node::Term(Term::Member(set)) => Step::Member(set),
             Node::Term(Term::Image(id)) => Step::Image(*id),
         }
     }
 
-    fn cheapest_first(nodes: &'e [Node], tree: &ProcessTree, classes: Option<&'e Classes>) -> Vec<Self> {
-        let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, tree, classes)).collect();
+    fn cheapest_first(nodes: &'e [Node], view: View<'e>) -> Vec<Self> {
+        let mut steps: Vec<Step<'e>> = nodes.iter().map(|node| Step::of(node, view)).collect();
         steps.sort_by_key(Step::cost);
         steps
     }
@@ -92,7 +120,7 @@ impl<'e> Step<'e> {
             Step::Made(Text::Composed(_) | Text::Process, _) => 3,
             Step::Made(..) => 2,
             Step::Labels { .. } | Step::Texts { .. } | Step::Is(_) => 1,
-            Step::Number(..) | Step::Member(_) | Step::Image(_) => 0,
+            Step::Number(..) | Step::Bounded(..) | Step::Member(_) | Step::Image(_) => 0,
         }
     }
 
@@ -113,6 +141,10 @@ impl<'e> Step<'e> {
             }
             Step::Made(text, test) => made_holds(*text, test, tree, id),
             Step::Number(column, range) => column.as_ref()?.get(tree, id).is_some_and(|number| range.contains(number)),
+            Step::Bounded(bounds, range) => match bounds.as_ref()?.get(tree, id) {
+                Some([least, most]) => return range.of_all(least, most),
+                None => false,
+            },
             Step::Member(set) => set.contains(id),
             Step::Image(image) => id == *image,
         })
