@@ -104,8 +104,9 @@ fn is_in_vain(process: Pid, path: &str) -> bool {
     }
 }
 
-/// Returns true unless a file is a script without its interpreter.
-pub(crate) fn has_interpreter(path: &str) -> bool {
+/// Returns true unless a file is text that the system executes nothing for: a script that names no interpreter, or one that
+/// is not there.
+pub(crate) fn may_be_executed(path: &str) -> bool {
     const FIRST_LINE: u64 = 256;
     let mut beginning = Vec::new();
     // Nothing here may wait for the writer of a pipe, or change what a device does.
@@ -113,8 +114,13 @@ pub(crate) fn has_interpreter(path: &str) -> bool {
         return true;
     }
     let file = fs::File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let read = file.and_then(|file| file.take(FIRST_LINE).read_to_end(&mut beginning));
-    let Some(line) = read.ok().and_then(|_| beginning.strip_prefix(b"#!")) else { return true };
+    if file.and_then(|file| file.take(FIRST_LINE).read_to_end(&mut beginning)).is_err() {
+        return true;
+    }
+    let Some(line) = beginning.strip_prefix(b"#!") else {
+        // Formats of programs, also those that an administrator registers, begin with or soon have other bytes.
+        return !beginning.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    };
     let line = String::from_utf8_lossy(line.split(|&byte| byte == b'\n').next().unwrap_or_default());
     line.split_whitespace().next().is_some_and(|interpreter| system::may_execute(Path::new(interpreter)).is_ok())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use barrow_writer::{ProcessId, Usage};
 
-use super::execution::{Execution, has_interpreter};
+use super::execution::{Execution, may_be_executed};
 use crate::files::{Schedule, Stat, Transferred};
 use crate::ledger::Living;
 use crate::system::Pid;
@@ -90,7 +90,7 @@ impl Pending {
         match is_named {
             Some((true, false)) => true,
             Some((false, true)) => false,
-            _ => !self.execution.is_in_vain && self.named().is_none_or(|path| has_interpreter(&path)),
+            _ => !self.execution.is_in_vain && self.named().is_none_or(|path| may_be_executed(&path)),
         }
     }
 
