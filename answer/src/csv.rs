@@ -1,9 +1,10 @@
-//! CSV after RFC 4180: the first table of the answer, or its facts as one row. Units are in the
-//! header's names, sizes are bytes, what is not known is empty. A text of the program that would read as
-//! something else, such as `null` or `12`, stands in quotes of its own.
+//! CSV after RFC 4180: the first table of the answer that has columns, or its facts as one row; if those are records, the
+//! fields of the first one. Units are in the header's names, sizes are bytes, what is not known is empty. A text of the
+//! program that would read as something else, such as `null` or `12`, stands in quotes of its own.
 //!
 //! Spreadsheets take a text that begins with `=`, `+`, `-` or `@` for a formula and run it. Such a text from a dump gets
-//! a leading apostrophe, which they show as text; numbers never do. Hidden characters are written out, as everywhere.
+//! a leading apostrophe, which they show as text; numbers never do. Hidden characters are written out, as everywhere;
+//! line ends and tabs stay.
 
 use std::io::{self, Write};
 
@@ -17,7 +18,7 @@ use crate::{Absence, Answer, BETWEEN_STEPS, Column, Fact, Table, Unit, Value};
 /// # Errors
 /// Those of `out` and of `check`.
 pub fn begin(answer: &Answer, check: Check<'_>, out: &mut dyn Write) -> io::Result<()> {
-    match answer.tables.iter().find(|table| table.audience.has_machines()) {
+    match answer.tables.iter().find(|table| table.audience.has_machines() && !table.columns.is_empty()) {
         Some(table) => {
             let mut records = records(out);
             records.write_record(shown(table).into_iter().map(|at| harmless(&table.columns[at].key))).map_err(cause)?;
@@ -54,7 +55,14 @@ fn rows(table: &Table, check: Check<'_>, mut records: csv::Writer<&mut dyn Write
 }
 
 fn facts(answer: &Answer, out: &mut dyn Write) -> io::Result<()> {
-    let shown: Vec<&Fact> = answer.facts.iter().filter(|fact| is_shown(&fact.column)).collect();
+    let mut shown: Vec<&Fact> = answer.facts.iter().filter(|fact| is_shown(&fact.column)).collect();
+    if shown.is_empty() {
+        let record = answer.facts.iter().find_map(|fact| match &fact.value {
+            Value::Record(fields) => Some(fields),
+            _ => None,
+        });
+        shown.extend(record.into_iter().flatten().filter(|field| is_shown(&field.column)));
+    }
     let mut records = records(out);
     records.write_record(shown.iter().map(|fact| harmless(&fact.column.key))).map_err(cause)?;
     records.write_record(shown.iter().map(|fact| text(&fact.value))).map_err(cause)?;
@@ -114,7 +122,7 @@ fn harmless(text: &str) -> String {
     let begins_one = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r']);
     // A field that is not a finite number is written in words.
     let is_formula = begins_one && text != "-inf";
-    let text = visible::lines(text);
+    let text = visible::field(text);
     if is_formula { format!("'{text}") } else { text.into_owned() }
 }
 
@@ -137,7 +145,7 @@ mod tests {
     fn texts_are_no_formulas_and_numbers_stay_numbers() {
         let texts = ["=1+1", "+A1", "-2", "@SUM(A1)", " =1", "\t=1", "a=b", "1-2", "-inf"]
             .map(|text| self::text(&Value::text(text)));
-        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", r"'\t=1", "a=b", "1-2", "-inf"]);
+        assert_eq!(texts, ["'=1+1", "'+A1", "'-2", "'@SUM(A1)", "' =1", "'\t=1", "a=b", "1-2", "-inf"]);
         assert_eq!(self::text(&Value::Name("\x1b[0m\n".to_owned())), "\\u{1b}[0m\n");
         assert_eq!([Value::Change(-5), Value::Rate(-0.5)].map(|value| self::text(&value)), ["-5", "-0.5"]);
     }
@@ -150,6 +158,17 @@ mod tests {
             ["\"null\"", "\"(no such field)\"", "\"\"", "\"0\"", "\"-1.5\"", "\"true\"", "\"@12 Map\"", "\"\"\""];
         assert_eq!(names[..8], expected);
         assert_eq!((&*names[8], self::text(&Value::Absent(Absence::Null))), ("nothing", "null".to_owned()));
+    }
+
+    #[test]
+    fn the_fields_of_a_record_are_a_row_if_there_is_nothing_else() {
+        let record =
+            Value::Record(vec![Fact::new(Column::duration("wall_ns"), 7u64), Fact::new(Column::text("by"), "a,b")]);
+        let none = Table { key: "snapshots", audience: Audience::Machines, columns: Vec::new(), rows: Vec::new() };
+        let answer = Answer::default().fact(Column::nested("processes").for_machines(), record).table(none);
+        let mut out = Vec::new();
+        begin(&answer, &|| Ok(()), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "wall_ns,by\r\n7,\"a,b\"\r\n");
     }
 
     #[test]

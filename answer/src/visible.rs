@@ -37,6 +37,11 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
 
+/// A text in a file of fields, such as CSV: as [`line()`], but line ends and tabs stay.
+pub fn field(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| matches!(c, '\n' | '\t'))
+}
+
 /// A text in a cell of a table: as [`line()`], but line ends and tabs become blanks.
 pub fn cell(text: &str) -> Cow<'_, str> {
     if !text.contains(['\n', '\r', '\t']) {

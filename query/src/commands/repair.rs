@@ -1,6 +1,6 @@
 //! `repair`: a clean recording of what is whole.
 
-use barrow_analyzer::SnapshotId;
+use barrow_analyzer::{Recording, SnapshotId};
 use barrow_rewrite::Repaired;
 
 use crate::sources::destination::Destination;
@@ -30,7 +30,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::nested("harmless").for_machines(), texts(&repaired.harmless))
         .table(table(&repaired))
         .lines(repaired.harmless.iter().map(|sentence| format!("not whole: {sentence}")));
-    let verdict = verdict(&repaired, destination.shown());
+    let verdict = verdict(&recording, &repaired, destination.shown());
     answer.outcome = outcome(&repaired);
     if answer.outcome == Outcome::Saved {
         answer = answer.note(verdict);
@@ -104,9 +104,20 @@ fn table(repaired: &Repaired) -> Table {
     })
 }
 
+/// What was kept, in words: of processes and trials, which are not counted, that there are some.
+fn kept(recording: &Recording, repaired: &Repaired) -> String {
+    let logs = [(recording.has_processes(), "processes"), (recording.has_measurements(), "trials")];
+    let logs = logs.into_iter().filter(|(is_there, _)| *is_there).map(|(_, logs)| logs.to_owned());
+    let mut kept: Vec<String> = logs.collect();
+    if !repaired.kept.is_empty() || kept.is_empty() {
+        kept.insert(0, units::counted(repaired.kept.len() as u64, "snapshot"));
+    }
+    kept.join(" and ")
+}
+
 /// One sentence about all of it.
-fn verdict(repaired: &Repaired, written: &str) -> String {
-    let kept = units::counted(repaired.kept.len() as u64, "snapshot");
+fn verdict(recording: &Recording, repaired: &Repaired, written: &str) -> String {
+    let kept = kept(recording, repaired);
     let dropped = repaired.dropped().join("; ");
     match (repaired.bytes, repaired.has_lost()) {
         (None, false) => format!("no snapshot was ever committed: nothing to keep, so {written} was not written"),

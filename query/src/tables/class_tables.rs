@@ -86,7 +86,7 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
         Column::new("all", unit).called("with started") => all,
         Column::share("all_share").called("%") => share(all),
         Column::new("minimum", unit).secondary() => spread.minimum(),
-        Column::new("mean", unit) => spread.mean(),
+        Column::new("mean", unit).secondary() => spread.mean(),
         Column::new("maximum", unit) => spread.maximum(),
         Column::bytes("peak") => class.peak_bytes.maximum().filter(|_| measure != Measure::Memory),
         ..has_waiting.then(|| Column::duration("waiting")) => has_waiting.then(|| waiting(class)),
