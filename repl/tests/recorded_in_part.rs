@@ -48,6 +48,69 @@ fn a_call_to_execute_that_failed_is_no_program() {
 }
 
 #[test]
+fn a_file_of_text_that_a_process_tries_to_execute_is_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("plain"), "no program\n").unwrap();
+    Command::new("chmod").arg("+x").arg(folder.path().join("plain")).status().unwrap();
+    // The parent waits already, so nothing of the child is left to look at.
+    let program = "
+import os
+child = os.fork()
+if not child:
+    try: os.execv(\"./plain\", [\"plain\"])
+    except OSError as error: os.kill(os.getpid(), 9)
+os.waitpid(child, 0)
+";
+    for via in ["notify", "ptrace"] {
+        if !recorded(folder.path(), via, &format!("command -v python3 > made || exit 77; python3 -c '{program}'; true"))
+        {
+            return;
+        }
+        let count = |expression| ask(folder.path(), &["count", "x", expression, "--format", "json"]).stdout;
+        let (tried, forked) = (count("executable ~ */plain"), count("forked and command ~ python* and signal = KILL"));
+        assert!(tried.contains("\"programs\":0,"), "{via}: {tried}");
+        assert!(forked.contains("\"programs\":1,"), "{via}: {forked}");
+    }
+}
+
+/// The interval of a number that is known in part decides which programs match.
+#[test]
+fn whether_a_killed_program_matches_may_be_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let killed = "sh -c 'sleep 0.4; kill -KILL $$'; true";
+    let asserted = [
+        ("count(memory > 1T) = 0", 2),
+        ("count(memory > 1T) <= 1", 0),
+        ("count(memory > 1) >= 3", 0),
+        ("count(not memory > 1T) >= 2", 0),
+        ("count(not memory > 1T) >= 3", 2),
+        ("count(total.cpu > 100h) = 0", 2),
+        ("count(cpu > 100h and command = \"sleep\") = 0", 0),
+        ("count(user < 100h) >= 3", 2),
+        ("count(reads > 1T) = 0", 2),
+        ("count(pid > 0) = 3", 0),
+        ("wall(cpu > 100h) < 100h", 0),
+        ("failed(memory < 1T) = 1", 2),
+        ("failed(memory < 1T) <= 1", 0),
+    ];
+    assert!(recorded(folder.path(), "notify", killed));
+    for (assertion, code) in asserted {
+        assert_eq!(assert_code(folder.path(), assertion), code, "{assertion}");
+    }
+    let note = "of 1 program too little is recorded to know whether they match";
+    for words in [&["count", "x", "memory > 1T"][..], &["find", "x", "memory > 1T"], &["processes", "x", "memory > 1T"]]
+    {
+        let answer = ask(folder.path(), words).stdout;
+        assert!(answer.contains(note), "{words:?}: {answer}");
+    }
+    assert!(!ask(folder.path(), &["count", "x", "memory > 1"]).stdout.contains(note), "it is more in any case");
+    assert!(recorded(folder.path(), "ptrace", killed));
+    for (assertion, _) in asserted {
+        assert_ne!(assert_code(folder.path(), assertion), 2, "all is known: {assertion}");
+    }
+}
+
+#[test]
 fn a_program_whose_file_is_gone_soon_is_one() {
     let folder = tempfile::tempdir().unwrap();
     // As `configure` tries what a compiler makes.
@@ -79,6 +142,7 @@ fn a_recording_that_was_cut_decides_nothing_about_the_command() {
     std::fs::write(folder.path().join("cut"), &whole[..whole.len() * 6 / 10]).unwrap();
     let repaired = ask(folder.path(), &["repair", "cut", "-o", "x", "--force"]);
     assert!(repaired.code == 0, "{}", repaired.stderr);
+    assert!(repaired.stdout.contains("processes kept; nothing that was committed is lost"), "{}", repaired.stdout);
     let codes = ["wall() < 100h", "failed() = 0", "peak() < 1T", "count() >= 1"];
     let codes = codes.map(|assertion| assert_code(folder.path(), assertion));
     assert_eq!(codes, [2, 2, 2, 0]);
@@ -106,7 +170,8 @@ fn the_peak_of_a_program_that_was_killed_is_at_least_that_of_its_samples() {
     assert_eq!(assert_code(folder.path(), "memory() < 1"), 1, "it is more than that in any case");
     assert_eq!(assert_code(folder.path(), "memory() > 1"), 0);
     assert_eq!(assert_code(folder.path(), "memory(class = \"nothing\") < 1T"), 0, "none of these was killed");
-    for words in [&["processes", "x"][..], &["summary", "x"], &["classes", "x"], &["count", "x", "cpu >= 0"]] {
+    let questions = [&["processes", "x"][..], &["summary", "x"], &["classes", "x"], &["count", "x", "cpu >= 0"]];
+    for words in [&questions[..], &[&["timeline", "x"], &["lanes", "x"]]].concat() {
         let answer = ask(folder.path(), words).stdout;
         assert!(answer.contains("of 1 program, which ended by a signal or the call exit"), "{words:?}: {answer}");
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use barrow_processes::{Expression, ProcessTree, SampledPeak, Selection};
+use barrow_processes::{Expression, ImageSet, ProcessTree, SampledPeak, Selection};
 
 use super::judgement::{Found, Reading};
 use super::measure::{Measure, OfProcesses};
@@ -21,9 +21,10 @@ pub(super) struct Processes {
     pub(super) expression: Expression,
 }
 
-/// A number, and the most that it may be because of a doubt.
+/// A number, and the least and the most that it may be because of a doubt.
 struct Known {
     value: u64,
+    least: f64,
     most: f64,
     doubt: Option<String>,
 }
@@ -34,7 +35,8 @@ const EARLY: &str = "what the command did after the recording ended";
 impl Known {
     /// A number that may be any larger one if there is a doubt.
     fn at_least(value: u64, doubt: Option<String>) -> Self {
-        Known { value, most: if doubt.is_some() { f64::INFINITY } else { value as f64 }, doubt }
+        let least = value as f64;
+        Known { value, least, most: if doubt.is_some() { f64::INFINITY } else { least }, doubt }
     }
 }
 
@@ -62,11 +64,28 @@ impl Processes {
             return Ok(Err(asked::untold(attribute, &tree)));
         }
         let images = self.expression.select(&tree, classes.as_deref());
+        let undecided = self.expression.undecided(&tree, classes.as_deref());
         let mut measured = Contributors { tree, images, sample: None, measure };
-        Ok(self.value(&mut measured, &mut notes).map(|Known { value, most, doubt }| {
+        let known = self.value(&mut measured, &mut notes);
+        let known = known.and_then(|known| self.with_undecided(known, &measured, &undecided));
+        Ok(known.map(|Known { value, least, most, doubt }| {
             let witness = Box::new(move || Ok(witness::of_processes(&measured)));
-            Found { notes, doubt, interval: (value as f64, most), ..Found::exactly(value as f64, witness) }
+            Found { notes, doubt, interval: (least, most), ..Found::exactly(value as f64, witness) }
         }))
+    }
+
+    /// A number as far as it is known if any of the undecided images may be among those that are measured, and any may not.
+    /// All measures grow with the set.
+    fn with_undecided(&self, known: Known, measured: &Contributors, undecided: &ImageSet) -> Result<Known, String> {
+        if undecided.is_empty() {
+            return Ok(known);
+        }
+        let of = |images| self.value(&mut Contributors { images, ..measured.clone() }, &mut Vec::new());
+        let fewest = of(measured.images.iter().filter(|&id| !undecided.contains(id)).collect())?;
+        let all = of(measured.images.iter().chain(undecided.iter()).collect())?;
+        let programs = units::counted(undecided.len() as u64, "program");
+        let doubt = Some(format!("{programs} of which too little is known"));
+        Ok(Known { least: fewest.least, most: known.most.max(all.most), doubt: known.doubt.or(doubt), ..known })
     }
 
     /// The number, with notes on what it does not include; or the reason why it is not known.
@@ -97,7 +116,8 @@ impl Processes {
                     return Ok(Known::at_least(selection.failed, Some(EARLY.to_owned())));
                 }
                 let doubt = (unknown > 0).then(|| format!("{processes} of which it is not known whether they failed"));
-                Ok(Known { value: selection.failed, most: (selection.failed + unknown) as f64, doubt })
+                let most = (selection.failed + unknown) as f64;
+                Ok(Known { most, doubt, ..Known::at_least(selection.failed, None) })
             }
             OfProcesses::Sampled => {
                 let peak = SampledPeak::of(tree, &measured.images);

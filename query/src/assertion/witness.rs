@@ -130,6 +130,7 @@ pub(super) fn of_suspects(
 }
 
 /// Processes that were measured.
+#[derive(Clone)]
 pub(super) struct Contributors {
     pub(super) tree: std::sync::Arc<ProcessTree>,
     pub(super) images: ImageSet,

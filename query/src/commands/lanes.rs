@@ -7,6 +7,7 @@ use crate::answer::{Answer, Column, units};
 use crate::ask::Ask;
 use crate::ask::reply::Reply;
 use crate::error::QueryError;
+use crate::tables::known_in_part;
 use crate::tables::lane_tables::{self, LaneTables};
 use crate::tables::process_text;
 use crate::tables::unit_labels::UNITS;
@@ -123,5 +124,6 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if tables.is_partial() {
         answer = answer.note(lane_tables::ESTIMATE);
     }
+    answer.notes.extend(known_in_part::left_out(&tree));
     Ok(answer.into())
 }

@@ -91,7 +91,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let images: Vec<ImageId> = ranked.into_iter().map(|(_, Reverse(id))| id).collect();
     let piece = if request.rows.is_some() { usize::MAX } else { rows };
     let (units, images) = (Arc::new(ask.unit_labels(&ask.arguments.flags)?), images.into());
-    Listing { tree, classes, units, order, images, shown: 0, piece }.answer(ask)
+    let notes = asked::notes(ask, &expression, &ask.arguments.flags)?;
+    let reply = Listing { tree, classes, units, order, images, shown: 0, piece }.answer(ask)?;
+    Ok(reply.with_lines(notes))
 }
 
 /// The images in their order, of which the first were shown.

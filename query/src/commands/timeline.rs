@@ -12,6 +12,7 @@ use crate::ask::reply::Reply;
 use crate::error::QueryError;
 use crate::session::listed::Listed;
 use crate::session::state::State;
+use crate::tables::known_in_part;
 use crate::tables::timeline_moments::Moments;
 use crate::tables::timeline_rows;
 
@@ -178,6 +179,7 @@ impl Pages {
             let were = if running == 1 { "process was" } else { "processes were" };
             notes.push(format!("{} {were} running then", units::grouped(running as u64)));
         }
+        notes.extend(known_in_part::used_at_least(self.timeline.at_least()));
         notes
     }
 }

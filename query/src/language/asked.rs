@@ -15,7 +15,7 @@ use std::sync::Arc;
 use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId, nearest};
 use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
-use crate::answer::visible;
+use crate::answer::{units, visible};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
@@ -132,16 +132,24 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
     format!("no process of this recording has the class \"{label}\"{near}")
 }
 
-/// Notes on labels in an expression that no process has.
+/// Notes on labels in an expression that no process has, and on programs of which too little is recorded for it.
 ///
 /// # Errors
 /// As for [`classes`].
 pub(crate) fn notes(state: &State, expression: &Expression, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
-    if !expression.needs_classes() {
-        return Ok(Vec::new());
+    let tree = state.process_tree()?;
+    let classes = if expression.needs_classes() { Some(classes(state, &tree, expression, flags)?) } else { None };
+    let mut notes = Vec::new();
+    if let Some(classes) = &classes {
+        notes.extend(expression.strange_labels(classes).into_iter().map(|strange| told(strange, classes)));
     }
-    let classes = classes(state, &state.process_tree()?, expression, flags)?;
-    Ok(expression.strange_labels(&classes).into_iter().map(|strange| told(strange, &classes)).collect())
+    let undecided = expression.undecided(&tree, classes.as_deref());
+    if !undecided.is_empty() {
+        let programs = units::counted(undecided.len() as u64, "program");
+        notes
+            .push(format!("of {programs} too little is recorded to know whether they match; what is recorded decides"));
+    }
+    Ok(notes)
 }
 
 /// The classes of the processes of a tree that an expression asks for, and those of the first schema. The later schemata

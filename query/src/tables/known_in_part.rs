@@ -34,10 +34,7 @@ pub(crate) fn used_at_least(count: u64) -> Option<String> {
 
 /// An answer with a row for each of these images: not exact if one of them used at least what is recorded of it.
 pub(crate) fn rows_of(answer: Answer, tree: &ProcessTree, images: &[ImageId]) -> Answer {
-    let at_least = images.iter().filter(|&&id| {
-        let process = tree.process(tree.image(id).process);
-        process.is_at_least && process.last_image == id
-    });
+    let at_least = images.iter().filter(|&&id| tree.used_at_least(id));
     match used_at_least(at_least.count() as u64) {
         Some(note) => answer.at_least().note(note),
         None => answer.exact(),
