@@ -417,6 +417,18 @@ fn import_writes_differences_where_dumps_have_serials() {
 }
 
 #[test]
+fn a_character_that_snapshots_of_v8_cannot_hold_is_refused() {
+    let dump = testdata("foreign/v8/node20-cards-1.heapsnapshot.zst");
+    for question in ["text = \"\u{1f600}\"", ".map[\"\u{1f600}\"] = 4", "type = Card and .name ~ *\u{1f600}*"] {
+        let refused = run(&["count", shown(&dump), question]);
+        assert_eq!(refused.code, 2, "{}", refused.stdout);
+        assert!(refused.stderr.contains("is U+F600 in its snapshots"), "{}", refused.stderr);
+    }
+    assert_eq!(run(&["count", shown(&dump), "text = \"\u{f600}\""]).code, 0);
+    assert_eq!(run(&["count", shown(&testdata("foreign/jvm/17.hprof.zst")), "text = \"\u{1f600}\""]).code, 0);
+}
+
+#[test]
 fn several_dumps_are_one_recording_in_their_order() {
     let folder = temporary();
     let names = ["25-compact.hprof.gz", "17-wide.hprof.zst", "17.hprof.zst"];

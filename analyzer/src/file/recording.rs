@@ -214,9 +214,22 @@ impl Recording {
     /// # Errors
     /// As for [`Recording::facts`].
     pub fn has_unmanaged_sizes(&self) -> Result<bool> {
+        Ok(!self.is_made_from("HPROF")?)
+    }
+
+    /// Returns whether texts hold characters beyond U+FFFF, according to the facts. V8 writes the low 16 bits of each.
+    ///
+    /// # Errors
+    /// As for [`Recording::facts`].
+    pub fn has_wide_characters(&self) -> Result<bool> {
+        Ok(!self.is_made_from("V8")?)
+    }
+
+    /// Returns whether it was imported from a format whose name has this word.
+    fn is_made_from(&self, word: &str) -> Result<bool> {
         let tables = self.tables()?;
-        let mut facts = tables.facts().iter().filter(|fact| tables.string(fact.key) == SOURCE_FORMAT);
-        Ok(!facts.any(|fact| tables.string(fact.value).contains("HPROF")))
+        let mut formats = tables.facts().iter().filter(|fact| tables.string(fact.key) == SOURCE_FORMAT);
+        Ok(formats.any(|fact| tables.string(fact.value).contains(word)))
     }
 
     /// The number of complete snapshots.

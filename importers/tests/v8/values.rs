@@ -409,6 +409,24 @@ fn null_undefined_and_no_field_are_told_apart_as_the_program_does() {
     }
 }
 
+/// Why questions with such a character are refused: another one is in its place.
+#[test]
+fn v8_writes_the_low_16_bits_of_a_character() {
+    let program = r#"
+globalThis.kept = String.fromCodePoint(0x1f600) + "smile";
+require("v8").writeHeapSnapshot(process.argv[1]);
+console.log(kept.codePointAt(0).toString(16));
+"#;
+    let Some((recorded, printed)) = run(program) else { return };
+    assert_eq!(printed, "1f600\n");
+    assert!(!recorded.recording.has_wide_characters().expect("facts"));
+    let count = |text: &str| {
+        let asked = Expression::parse(&format!("text = \"{text}\"")).expect("an expression");
+        recorded.heap().select(&[], &asked, &Silent).expect("objects").0.len()
+    };
+    assert_eq!((count("\u{1f600}smile"), count("\u{f600}smile")), (0, 1));
+}
+
 #[test]
 fn texts_that_a_dump_lacks_are_counted_and_not_empty() {
     let mut dump = Dump::default();

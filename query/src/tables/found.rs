@@ -51,6 +51,7 @@ pub(crate) fn kinds_and_expression(
 ) -> Result<(Vec<KindId>, Expression), QueryError> {
     let recording = state.recording()?;
     let tables = recording.tables()?;
+    refuse_wide(&recording, &arguments.expression(first))?;
     let (kinds, expression) = read(tables, &state.scope(snapshot), arguments, first)?;
     match expression.unknown_types(tables).first() {
         None => Ok((kinds, expression)),
@@ -62,6 +63,19 @@ pub(crate) fn kinds_and_expression(
             }
             Err(QueryError::usage(told))
         }
+    }
+}
+
+/// Refuses a character that the texts of a recording cannot hold: that none has it would be no answer.
+fn refuse_wide(recording: &Recording, text: &str) -> Result<(), QueryError> {
+    const LAST_OF_16_BITS: char = '\u{ffff}';
+    match text.chars().find(|&c| c > LAST_OF_16_BITS) {
+        Some(wide) if !recording.has_wide_characters()? => Err(QueryError::usage(format!(
+            "V8 writes only the low 16 bits of a character: `{wide}` is U+{:04X} in its snapshots, as is the character of that \
+             number",
+            u32::from(wide) & u32::from(LAST_OF_16_BITS)
+        ))),
+        _ => Ok(()),
     }
 }
 
