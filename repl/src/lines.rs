@@ -3,10 +3,12 @@
 use std::fs;
 use std::io;
 
+use barrow_query::answer::units;
 use barrow_query::error::code;
 use barrow_query::{Flags, QueryError};
 
 use crate::asking::Terminal;
+use crate::complaint::complain;
 use crate::error::{ReplError, report};
 
 /// The lines of `-e` and `-f`.
@@ -25,9 +27,9 @@ pub(crate) fn lines_of(flags: &Flags) -> Result<Vec<String>, ReplError> {
 
 /// Runs lines until one is not understood, or stopped by Ctrl-C. The exit code is that of the first that failed, or that
 /// of Ctrl-C.
-pub(crate) fn run_lines(terminal: &mut Terminal, lines: impl Iterator<Item = String>) -> u8 {
+pub(crate) fn run_lines(terminal: &mut Terminal, mut lines: impl Iterator<Item = String>) -> u8 {
     let mut first_failure = code::ANSWERED;
-    for line in lines {
+    while let Some(line) = lines.next() {
         let answered = terminal.ask_line(&line);
         terminal.session.remember(line);
         let code = answered.as_ref().copied().unwrap_or_else(ReplError::code);
@@ -40,6 +42,9 @@ pub(crate) fn run_lines(terminal: &mut Terminal, lines: impl Iterator<Item = Str
         }
         if let Err(error) = answered {
             report(&error);
+            if code == code::USAGE {
+                tell_unasked(&lines);
+            }
             if code == code::USAGE || error.is_broken_pipe() {
                 return first_failure;
             }
@@ -49,4 +54,14 @@ pub(crate) fn run_lines(terminal: &mut Terminal, lines: impl Iterator<Item = Str
         }
     }
     first_failure
+}
+
+/// Says how many lines follow one that is not understood, if that is known: of a pipe it is not.
+fn tell_unasked(lines: &impl Iterator<Item = String>) {
+    match lines.size_hint() {
+        (least, Some(most)) if least == most && least > 0 => {
+            complain(&format!("not asked: {} after it", units::counted(least as u64, "line")));
+        }
+        _ => {}
+    }
 }

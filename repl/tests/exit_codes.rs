@@ -487,6 +487,7 @@ fn lines_stop_at_the_first_that_is_not_understood() {
     let run = run(&[&recording, "-e", "snapshot 0", "-e", "frobnicate", "-e", "snapshots"]);
     assert_eq!(run.code, 2);
     assert!(run.stdout.contains("snapshot") && !run.stdout.contains("blocks"), "{}", run.stdout);
+    assert!(run.stderr.ends_with("not asked: 1 line after it\n"), "{}", run.stderr);
 }
 
 #[test]
