@@ -68,7 +68,7 @@ pub(crate) fn open(sources: &[&Path], context: &Context) -> Result<Cached, Query
     folder.make()?;
     let part = Destination::replacing(&path).begin(Access::Owner)?;
     let dump = dump_fact(&key);
-    let output = RecordingOptions { facts: &[(DUMP, &dump)], ..RecordingOptions::default() };
+    let output = RecordingOptions { facts: &[(DUMP, &dump)], ..RecordingOptions::QUICK };
     let done = import(sources, &part, &output, context, &context.meter())?;
     // Another process may have been faster. Its recording stays, so that an index of it stays valid.
     let cached = match find(&path, &key) {

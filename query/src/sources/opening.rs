@@ -84,7 +84,7 @@ fn open_pipe(name: &str, context: &Context) -> Result<OpenFile, QueryError> {
     let first_bytes = first_bytes(spooled.path()).map_err(|error| QueryError::unreadable(name, error))?;
     if barrow_importers::recognise(&first_bytes).is_some() {
         let part = Destination::replacing(&spooled.folder().join("imported.barrow")).begin(Access::Owner)?;
-        let done = import(&[spooled.path()], &part, &RecordingOptions::default(), context, &meter)?;
+        let done = import(&[spooled.path()], &part, &RecordingOptions::QUICK, context, &meter)?;
         let file = OpenFile::of(name, Arc::new(opened(part.path())?));
         let has_remarked = remark(name, &done.notes(), context);
         return Ok(OpenFile { damage: done.lost(), has_remarked, ..file });
