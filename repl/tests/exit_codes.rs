@@ -428,6 +428,21 @@ fn a_character_that_snapshots_of_v8_cannot_hold_is_refused() {
     assert_eq!(run(&["count", shown(&testdata("foreign/jvm/17.hprof.zst")), "text = \"\u{1f600}\""]).code, 0);
 }
 
+/// Where null is an object with a name, nothing tells it from others without contents.
+#[test]
+fn without_contents_it_is_not_known_what_is_not_null() {
+    let folder = temporary();
+    let recording = folder.path().join("bare");
+    for (dump, field, code) in [("v8/node20-cards-1.heapsnapshot.zst", ".map", 2), ("jvm/17.hprof.zst", ".next", 0)] {
+        let dump = testdata(&format!("foreign/{dump}"));
+        let words = ["import", shown(&dump), "-o", shown(&recording), "--force", "--contents", "none"];
+        assert_eq!(run(&words).code, 0);
+        let counted = run(&["count", shown(&recording), &format!("{field} != null")]);
+        assert_eq!(counted.code, code, "{}{}", counted.stdout, counted.stderr);
+        assert_eq!(run(&["count", shown(&recording), &format!("{field} = null")]).code, 2);
+    }
+}
+
 #[test]
 fn several_dumps_are_one_recording_in_their_order() {
     let folder = temporary();

@@ -194,6 +194,14 @@ impl NumberTotals {
         self.sum().filter(|_| self.known > 0).map(|sum| sum.real() / self.known as f64)
     }
 
+    /// Returns whether more than the division of the mean is rounded: the sum, or a whole number that 64 bits of a binary
+    /// number do not hold.
+    #[must_use]
+    pub fn is_mean_rounded(&self) -> bool {
+        let is_cut = |whole: i128| whole as f64 as i128 != whole;
+        self.is_rounded() || matches!(self.sum(), Some(Number::Whole(whole)) if is_cut(whole))
+    }
+
     /// The least known number.
     #[must_use]
     pub fn least(&self) -> Option<&Number> {

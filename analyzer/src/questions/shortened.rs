@@ -7,7 +7,7 @@
 //!   … (123 bytes left out)     longer than a recording holds
 //! ```
 
-use barrow_expressions::{Beginning, TextTest};
+use barrow_expressions::{Beginning, Pattern, TextTest};
 
 /// Importers shorten no text that is shorter, in bytes.
 const LEAST_SHORTENED: usize = 100;
@@ -51,17 +51,34 @@ pub fn is_shortened(text: &str) -> bool {
     beginning(text).is_some()
 }
 
-/// Returns whether a text passes a test; `None` if that depends on what was left out of it.
+/// The number of places that importers write for half of a character, which no text can hold, or that a program wrote so:
+/// `\uD83D`.
+fn halves(text: &str) -> u64 {
+    const DIGITS: usize = 4;
+    let of_half = |digits: &str| u32::from_str_radix(digits, 16).is_ok_and(|unit| (0xd800..=0xdfff).contains(&unit));
+    let is_half =
+        |(at, escape): &(usize, &str)| text.get(at + escape.len()..at + escape.len() + DIGITS).is_some_and(of_half);
+    text.match_indices("\\u").filter(is_half).count() as u64
+}
+
+/// Returns whether a text passes a test; `None` if that depends on what was left out of it, or on whether half of a character
+/// is written as six.
 pub(crate) fn tested(test: &TextTest, text: &str) -> Option<bool> {
-    match beginning(text) {
-        Some(beginning) => test.holds_for(&beginning),
-        None => Some(test.holds(Some(text))),
+    /// Characters of `\uD83D` beyond the one.
+    const FURTHER: u64 = 5;
+    match (beginning(text), &test.pattern) {
+        (Some(beginning), _) => test.holds_for(&beginning),
+        (None, Pattern::Length(range)) if halves(text) > 0 => {
+            let most = text.chars().count() as u64;
+            range.of_all(most - FURTHER * halves(text), most).map(|holds| holds != test.negated)
+        }
+        (None, _) => Some(test.holds(Some(text))),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use barrow_expressions::Pattern;
+    use barrow_expressions::Range;
 
     use super::*;
 
@@ -86,6 +103,20 @@ mod tests {
             // A text of the program.
             assert_eq!(beginning(&format!("Loading{mark}")), None, "{mark}");
         }
+    }
+
+    #[test]
+    fn half_of_a_character_may_be_one_or_six() {
+        let holds = |operator, length| {
+            let pattern = Pattern::Length(Range::compared(operator, length).unwrap());
+            let test = |negated| TextTest { pattern: pattern.clone(), negated };
+            let opposite = tested(&test(true), "ab\\uD83Dc").map(|holds| !holds);
+            assert_eq!(tested(&test(false), "ab\\uD83Dc"), opposite);
+            opposite
+        };
+        assert_eq!([holds(">", 9), holds("<", 10), holds(">", 3)], [Some(false), Some(true), Some(true)]);
+        assert_eq!([holds("=", 4), holds("=", 9), holds(">", 4)], [None; 3]);
+        assert_eq!(["\\uD83", "\\u0041", "\\ué𝄞x", "\\uDFFF\\ud800"].map(halves), [0, 0, 0, 2]);
     }
 
     #[test]

@@ -409,6 +409,26 @@ fn null_undefined_and_no_field_are_told_apart_as_the_program_does() {
     }
 }
 
+/// A number that the snapshot lacks is not null, but neither is it there: that it is not null is unknown.
+#[test]
+fn what_may_be_a_number_is_not_said_to_be_nothing() {
+    let program = r#"
+class Row { constructor(number) { this.f = [null, undefined, number, "text"][number % 4]; } }
+globalThis.kept = Array.from({ length: 400 }, (_, number) => new Row(number));
+require("v8").writeHeapSnapshot(process.argv[1]);
+for (const nothing of [null, undefined]) console.log(kept.filter((row) => row.f !== nothing).length);
+"#;
+    let Some((recorded, printed)) = run(program) else { return };
+    let heap = recorded.heap();
+    for (test, passing) in [".f != null", ".f != undefined"].into_iter().zip(printed.lines()) {
+        let asked = Expression::parse(&format!("type = Row and {test}")).expect("an expression");
+        let known = heap.select(&[], &asked, &Silent).expect("objects").0.len();
+        let unknown = heap.doubts(&[], &asked, &Silent).expect("objects").objects.len();
+        assert_eq!((known, unknown), (200, 100), "{test}");
+        assert_eq!((known + unknown).to_string(), passing, "{test}");
+    }
+}
+
 /// Why questions with such a character are refused: another one is in its place.
 #[test]
 fn v8_writes_the_low_16_bits_of_a_character() {

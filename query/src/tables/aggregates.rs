@@ -341,7 +341,8 @@ impl Aggregates<'_> {
             let of_operand = |one: &&Aggregate| one.operand.as_deref().unwrap_or_default() == operand;
             self.aggregates.iter().filter(of_operand).any(|one| functions.contains(&one.function))
         };
-        let has_sums = is_shown(&[Function::Sum, Function::Mean]);
+        let [has_sum, has_mean] = [Function::Sum, Function::Mean].map(|function| is_shown(&[function]));
+        let has_sums = has_sum || has_mean;
         let times: u64 = groups.iter().map(NumberTotals::times).sum();
         let of_times = groups.iter().filter(|group| group.first_and_last().is_none());
         let without_order: u64 = of_times.map(NumberTotals::times).sum();
@@ -358,10 +359,13 @@ impl Aggregates<'_> {
                      order with numbers, and those with a zone none with others"
                 ),
             );
-        if !has_sums || !groups.iter().any(NumberTotals::is_rounded) {
-            return answer;
-        }
-        let note = format!("sum and mean of `{operand}` are rounded to 64 binary bits");
+        let rounded = match groups.iter().any(NumberTotals::is_rounded) {
+            true if has_sums => "sum and mean of",
+            false if has_mean && groups.iter().any(NumberTotals::is_mean_rounded) => "mean of",
+            _ => return answer,
+        };
+        let are = if rounded == "mean of" { "is" } else { "are" };
+        let note = format!("{rounded} `{operand}` {are} rounded to 64 binary bits");
         match answer.exactness {
             None | Some("exact") => answer.inexact("rounded", &note),
             Some(_) => answer.note(note),

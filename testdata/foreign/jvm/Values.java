@@ -20,6 +20,8 @@ public class Values {
         Date date;
         Calendar calendar;
         Optional<BigDecimal> maybe;
+        Class<?> kind;
+        Map<Object, String> names;
     }
 
     static final ArrayList<Case> all = new ArrayList<>();
@@ -103,6 +105,8 @@ public class Values {
             stale.add(c.calendar);
         }
         c.maybe = Optional.ofNullable(c.amount);
+        c.kind = i % 4 == 0 ? null : i % 4 == 1 ? String.class : i % 4 == 2 ? Case.class : int[].class;
+        c.names = i % 2 == 0 ? Map.of(String.class, "text", new BigDecimal("2.50"), "few") : Map.of(Case.class, "case");
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -112,6 +116,14 @@ public class Values {
             fill(random, c, i);
             all.add(c);
         }
+        count(".kind = java.lang.String", c -> c.kind == String.class);
+        count(".kind ~ *Case", c -> c.kind == Case.class);
+        count("not .kind = \"Values$Case\"", c -> c.kind != Case.class);
+        count(".kind != java.lang.String", c -> c.kind != null && c.kind != String.class);
+        count(".names[\"java.lang.String\"] = text", c -> "text".equals(c.names.get(String.class)));
+        count(".names[\"Values$Case\"] = case", c -> "case".equals(c.names.get(Case.class)));
+        count(".names[2.5] = few", c -> "few".equals(c.names.get(new BigDecimal("2.50"))));
+        count(".names[\"2.50\"] = few", c -> "few".equals(c.names.get("2.50")));
         amounts("2.5", new BigDecimal("2.5"));
         amounts("412.50", new BigDecimal("412.50"));
         amounts("0.1", new BigDecimal("0.1"));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   a value, or an object that represents one ──▶ is the value the key?
-//!   an object that has a line ──────────────────▶ is the line the key? Read when the walks have ended.
+//!   an object that has a line, or a class ──────▶ is the line, or the name, the key? Read when the walks have ended.
 //!   a collection ───────────────────────────────▶ no
 //!   any other object ───────────────────────────▶ not known: programs may print it as the key
 //! ```
@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 
 use barrow_expressions::{Bound, FieldTest, MapKey, Number, NumberTest, Pattern, TextTest};
-use barrow_format::rows::{Encoding, Value};
+use barrow_format::rows::{Encoding, KindRole, Value};
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
@@ -123,9 +123,14 @@ impl<'h> KeyPredicate<'h> {
         let tables = heap.recording().tables()?;
         let lines = heap.lines_of(&held, progress)?;
         let details = objects(heap.recording(), heap.snapshot(), &Held::objects(&held))?.into_iter();
-        let is_key = details.map(|object| match lines.get(&object.id) {
-            Some(line) => (object.id, is_line(value, line)),
-            None => (object.id, is_collection(tables, object.type_id).then_some(false)),
+        let is_key = details.map(|object| {
+            let is_class = tables.kind_role(tables.type_kind(object.type_id)) == KindRole::Type;
+            let is_key = match (lines.get(&object.id), object.name) {
+                (Some(line), _) => is_line(value, line),
+                (None, Some(name)) if is_class => value.holds(Value::Text(name)),
+                _ => is_collection(tables, object.type_id).then_some(false),
+            };
+            (object.id, is_key)
         });
         Ok(is_key.collect())
     }

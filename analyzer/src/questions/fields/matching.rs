@@ -15,7 +15,7 @@ use super::{FieldPath, Held, Tested, UNDEFINED};
 use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
-use crate::file::tables::NULL;
+use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
 use crate::heap::nulls::Nulls;
@@ -161,14 +161,7 @@ impl Heap {
 
     fn find_nulls(&self, progress: &dyn Progress) -> Result<Nulls> {
         let tables = self.recording().tables()?;
-        let mut names = HashMap::default();
-        for id in (0..tables.type_count() as u32).map(TypeId) {
-            let of_type = tables.type_attributes(id).filter(|(key, _)| *key == NULL).map(|(_, name)| name);
-            let of_type: Vec<&str> = of_type.collect();
-            if !of_type.is_empty() {
-                names.insert(id, of_type);
-            }
-        }
+        let names = names_of_null(tables);
         let none = ObjectSet::new(self.snapshot(), self.object_count());
         let mut nulls = Nulls { null: none.clone(), undefined: none };
         if names.is_empty() {
@@ -197,13 +190,17 @@ impl Heap {
     /// The objects for which the field of this name passes a test.
     fn passing(&self, name: &str, test: &FieldTest, nulls: &Nulls, progress: &dyn Progress) -> Result<Tested> {
         let field = NamedField::find(self.recording(), name)?;
-        // Without contents, a null cannot be told from an unknown value.
-        let asks_what_is_not_there = matches!(
-            test,
-            FieldTest::Null { negated: false } | FieldTest::Undefined { negated: false } | FieldTest::Unknown { .. }
-        );
-        if asks_what_is_not_there && !self.recording().has_contents()? {
-            return Err(no_field(self.recording(), name)?);
+        if is_of_absence(test) && !self.recording().has_contents()? {
+            // A null cannot be told from an unknown value, nor its object from any other one.
+            let is_told = match test {
+                FieldTest::Null { negated: true } | FieldTest::Undefined { negated: true } => {
+                    names_of_null(self.recording().tables()?).is_empty()
+                }
+                _ => false,
+            };
+            if !is_told {
+                return Err(no_field(self.recording(), name)?);
+            }
         }
         let kinds: Vec<Kind> = field.encodings().map(Kind::of).collect();
         if !field.is_reference() && !kinds.iter().any(|kind| kind.is_comparable(test)) {
@@ -404,6 +401,13 @@ impl Kind {
             Kind::Objects => "objects",
         }
     }
+}
+
+/// The names of the objects that represent the absence of a value, for each type that has some.
+fn names_of_null(tables: &Tables) -> HashMap<TypeId, Vec<&str>> {
+    let of_type = |id| tables.type_attributes(id).filter(|(key, _)| *key == NULL).map(|(_, name)| name).collect();
+    let types = (0..tables.type_count() as u32).map(TypeId).map(|id| (id, of_type(id)));
+    types.filter(|(_, names): &(_, Vec<&str>)| !names.is_empty()).collect()
 }
 
 /// The contents of fields, in words.

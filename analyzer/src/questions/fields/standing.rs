@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use barrow_format::block::{BlockColumns, ColumnSelection};
 use barrow_format::rows::{Encoding, Field, KindRole, Value};
-use barrow_format::{FieldId, ObjectId, TypeId};
+use barrow_format::{FieldId, ObjectId, StringId, TypeId};
 use foldhash::{HashMap, HashSet};
 
 use super::path::Declaration;
@@ -20,6 +20,7 @@ use crate::columns::atomic::atomics;
 use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::fields::Fields;
+use crate::file::object::objects;
 use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
@@ -385,7 +386,7 @@ impl Heap {
         Ok(unread)
     }
 
-    /// The answer of a test for the objects of a set that represent a value or read as one.
+    /// The answer of a test for the objects of a set that represent a value or read as one, and for classes by their names.
     ///
     /// Time: a pass over all objects, and [`Heap::lines`] of those of the set.
     pub(super) fn representing(
@@ -413,6 +414,9 @@ impl Heap {
         if values.is_of_truth() {
             return Ok(tested);
         }
+        for (class, name) in self.classes_of(set, progress)? {
+            tested.add(class, values.holds(Value::Text(name)));
+        }
         let mut read = ObjectSet::new(self.snapshot(), self.object_count());
         self.each_line(Some(set), progress, &mut |object, line| {
             tested.add(object, values.holds_line(&line));
@@ -426,5 +430,14 @@ impl Heap {
             unread.for_each(|(object, _)| tested.add(object, None));
         }
         Ok(tested.settled())
+    }
+
+    /// The classes among the objects of a set that have a name, each with it.
+    fn classes_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<(ObjectId, StringId)>> {
+        let tables = self.recording().tables()?;
+        let is_class = |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type;
+        let classes: Vec<ObjectId> = self.objects_of_types(Some(set), is_class, progress)?.iter().collect();
+        let details = objects(self.recording(), self.snapshot(), &classes)?.into_iter();
+        Ok(details.filter_map(|class| Some((class.id, class.name?))).collect())
     }
 }

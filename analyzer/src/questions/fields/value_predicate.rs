@@ -178,7 +178,9 @@ impl<'h> HeldTest<'h> {
         match (held, &self.targets) {
             (Held::Missing, _) if self.lacks_numbers => match test {
                 FieldTest::Unknown { negated } => Some(!negated),
-                FieldTest::Number(_) => None,
+                FieldTest::Number(_) | FieldTest::Null { negated: true } | FieldTest::Undefined { negated: true } => {
+                    None
+                }
                 _ => Some(false),
             },
             (Held::Value(value), _) if !is_of_absence(test) => self.values.holds(value),

@@ -9,6 +9,9 @@ pub(crate) const FIELDS_IN: &str = "fields in";
 /// The field that holds a number.
 pub(crate) const VALUE: &str = "value";
 
+/// The type of `None`.
+pub(crate) const NONE: &str = "NoneType";
+
 /// The attributes of a type: numbers represent values, collections have elements and slots, `None` is null, members
 /// of an enumeration have a name, dates read as such, dictionaries have the further attributes of instances.
 pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
@@ -30,7 +33,7 @@ pub(crate) fn of_type(name: &str) -> &'static [(&'static str, &'static str)] {
             &[("reads as", "{.year .month .day:date}T{.hour .minute .second .nanosecond:clock}[{?.is_utc}Z]")]
         }
         "object" => &[(FIELDS_IN, "__dict__")],
-        "NoneType" => &[("null", "None")],
+        NONE => &[("null", "None")],
         _ => &[],
     }
 }

@@ -75,7 +75,8 @@ impl LineType {
             let type_id = vocabulary.declare_type(&TypeDescription::new(kind, name))?;
             return Ok((type_id, type_id));
         };
-        let has_attributes = has_values && self.role == KindRole::Object;
+        // Without values, `None` is an object that cannot be told from others.
+        let has_attributes = |name| (has_values || name == attributes::NONE) && self.role == KindRole::Object;
         let mut declared = classes.declared.lock();
         let (mut base, mut new) = (None, Vec::new());
         for (address, class) in classes.line(class) {
@@ -86,7 +87,7 @@ impl LineType {
             new.push((address, class));
         }
         for (address, class) in new.into_iter().rev() {
-            let own = if has_attributes { attributes::of_type(&class.name) } else { &[] };
+            let own = if has_attributes(&*class.name) { attributes::of_type(&class.name) } else { &[] };
             let further = classes.further_bases(class).map(|name| (attributes::FURTHER_BASES, name));
             let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
             let description =

@@ -120,6 +120,8 @@ impl<'c, 'a> Types<'c, 'a> {
         };
         if let Class::Fixed(name) = class {
             let attributes: &[_] = match &*self.layout.meta.nodes.types[type_ as usize] {
+                // Without their names, they say that null is an object that cannot be told from others.
+                "hidden" if !self.context.options.contents.has_values() => &[("null", "null"), ("null", "undefined")],
                 _ if !self.context.options.contents.has_values() => &[],
                 // Constants are among the hidden nodes.
                 "hidden" => &[("value of", VALUE), ("null", "null"), ("null", "undefined")],
