@@ -7,6 +7,19 @@ use barrow_format::{FormatError, ObjectId, SnapshotId};
 /// The result of a question.
 pub type Result<T, E = AnalyzerError> = std::result::Result<T, E>;
 
+/// What a recording tells of the fields of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownFields {
+    /// All that its source has.
+    All,
+    /// What fields hold was not recorded.
+    WithoutContents,
+    /// No reference has a name that the program gave it.
+    WithoutNames,
+    /// Fields that hold numbers look as if there were none.
+    WithoutNumbers,
+}
+
 /// The reason why a question has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,7 +60,7 @@ pub enum AnalyzerError {
         last: Option<SnapshotId>,
     },
     /// No object has a field or a reference of this name.
-    #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *has_contents, *has_names))]
+    #[error("{}", no_field(name, path.as_deref(), near.as_deref(), *known))]
     NoField {
         /// The requested name.
         name: String,
@@ -55,10 +68,8 @@ pub enum AnalyzerError {
         path: Option<String>,
         /// The field that was probably meant.
         near: Option<String>,
-        /// The contents of fields were recorded.
-        has_contents: bool,
-        /// Objects have references with names, or none at all. If not, what they have is not known.
-        has_names: bool,
+        /// What the recording tells of the fields of objects.
+        known: KnownFields,
     },
     /// The numbers in fields were replaced by others, so they cannot be measured.
     #[error(
@@ -185,23 +196,27 @@ fn exceeded(held_bytes: u64, needed_bytes: Option<u64>, limit_bytes: u64) -> Str
     }
 }
 
-fn no_field(name: &str, path: Option<&str>, near: Option<&str>, has_contents: bool, has_names: bool) -> String {
+fn no_field(name: &str, path: Option<&str>, near: Option<&str>, known: KnownFields) -> String {
     let whole = path.map_or_else(|| format!(".{name}"), str::to_owned);
-    if !has_contents {
-        return format!(
-            "what `{whole}` holds is not known: this was recorded without contents; import or record it again \
-             without `--contents none`"
-        );
-    }
     let place = path.map_or_else(String::new, |path| format!(" as in `{path}`"));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `.{near}`?"));
-    if !has_names {
-        return format!(
+    match known {
+        KnownFields::WithoutContents => format!(
+            "what `{whole}` holds is not known: this was recorded without contents; import or record it again \
+             without `--contents none`"
+        ),
+        KnownFields::WithoutNames => format!(
             "whether an object has `.{name}`{place} is not known: no reference of this recording has a name that the program \
              gave it, as in dumps of Ruby before 3.2, which also do not tell the keys of a hash from its values{near}"
-        );
+        ),
+        KnownFields::WithoutNumbers => format!(
+            "no object has a field or a reference `.{name}`{place}, unless it holds numbers, which this snapshot of V8 lacks; \
+             `exposeNumericValues` includes them{near}"
+        ),
+        KnownFields::All => {
+            format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded{near}")
+        }
     }
-    format!("no object has a field or a reference `.{name}`{place}, as far as this is recorded{near}")
 }
 
 fn no_elements(has_contents: bool) -> &'static str {

@@ -88,7 +88,7 @@ pub use barrow_format::{
 pub use barrow_statistics::{FALSE_ALARMS, Judgement, LEAST_POINTS, Reason, SURE_POINTS, Trend, Verdict};
 pub use columns::index_file::IndexPlace;
 pub use columns::memory::Memory;
-pub use error::{AnalyzerError, Result};
+pub use error::{AnalyzerError, KnownFields, Result};
 pub use file::contents::{Damage, LostSnapshot};
 pub use file::growing::{Growing, Look};
 pub use file::object::{ObjectDetails, Reference, object, object_at_address, objects, outgoing, outgoing_page, walk};

@@ -25,10 +25,11 @@ pub(crate) fn draw(html: &mut Html, answer: &Answer, most: usize, file: &str, wi
 /// The object or objects of a suspect, and what they retain.
 pub(crate) fn headline(rows: Rows<'_>, row: usize, with_texts: bool) -> (String, String) {
     let objects = rows.number(row, "objects");
-    let title = shown_title(rows.value(row, "title"), rows.value(row, "type"), with_texts);
     let of = if objects > 1 {
-        format!("{} of {}", units::counted(objects, "object"), path::cut(title, LONGEST_TITLE))
+        // The title is that of the largest.
+        format!("{} of {}", units::counted(objects, "object"), path::cut(rows.text(row, "type"), LONGEST_TITLE))
     } else {
+        let title = shown_title(rows.value(row, "title"), rows.value(row, "type"), with_texts);
         format!("{} @{}", path::cut(title, LONGEST_TITLE), rows.number(row, "object"))
     };
     let share = match rows.value(row, "share") {

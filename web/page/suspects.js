@@ -14,6 +14,9 @@ import { assertLine } from './state.js';
 /** Steps of a path that a card shows. */
 const MOST_STEPS = 100;
 
+/** Types that are listed of what piled up. */
+const MOST_PARTS = 5;
+
 /** Suspects that are shown beside other answers; `.is-part` of a style hides the others. */
 export const FIRST_SUSPECTS = 2;
 
@@ -101,8 +104,11 @@ function suspectNode(suspect, own, ctx) {
     if (times < 2) return link(round[0].object, round[0].title ?? round[0].type);
     return h('span', null, h('bdi', null, round.length > 1 ? `(${round.map(title).join(' › ')})` : title(round[0])), ` × ${grouped(times)}`);
   });
-  const parts = records(suspect.accumulated).slice(0, 5).map((part) => h('li', null,
+  const accumulated = records(suspect.accumulated);
+  const parts = accumulated.slice(0, MOST_PARTS).map((part) => h('li', null,
     `${grouped(part.objects)} of `, h('bdi', null, visible(String(part.type).slice(0, 200))), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
+  const left = accumulated.length - MOST_PARTS;
+  if (left > 0) parts.push(h('li', null, `… and ${grouped(left)} more ${left === 1 ? 'type' : 'types'}`));
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },
     h('div', { class: 'share', 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.min(suspect.share * 100, 100)}%` } })),
     h('p', { class: 'what' }, what), pilesUp, alike, parts.length > 0 ? h('ul', { class: 'parts' }, parts) : null,

@@ -60,8 +60,12 @@ pub(crate) fn table(heap: &Heap, ask: &Ask, lines: &[TreeLine]) -> Result<(Table
     Ok((table, listed))
 }
 
-/// `Node × 200,000`, or `(Node › Entry) × 100,000`, where the last round may be a part of one.
+/// `Node × 200,000`, or `(Node › Entry) × 100,000`, where the last round may be a part of one; `Text, Style × 6,000` of types
+/// in no order.
 fn chain_title(tables: &Tables, chain: &Chain) -> String {
     let types: Vec<String> = chain.types().iter().map(|&id| tables.type_title(id)).collect();
+    if !chain.is_periodic {
+        return path::repeated(&[types.join(", ")], chain.objects);
+    }
     path::repeated(&types, chain.objects.div_ceil(types.len() as u64))
 }

@@ -6,7 +6,8 @@
 //!            └ String                                                                       next one is below the chain
 //! ```
 //!
-//! A chain goes from an object to the child that retains at least half of it, as long as one to three types repeat.
+//! A chain goes from an object to the child that retains at least half of it, as long as one to three types repeat, or come
+//! again in no order.
 
 use std::cell::RefCell;
 
@@ -15,7 +16,7 @@ use barrow_format::{ObjectId, TypeId};
 use super::Holder;
 use super::below::{Below, WantedBelow};
 use super::canopy::Tree;
-use super::chain::{Chain, LEAST_OBJECTS, MOST_TYPES};
+use super::chain::{Chain, MOST_TYPES, beginning};
 
 /// A dominator tree in which each chain is one place.
 pub struct Folded<'t, T: Tree> {
@@ -63,30 +64,31 @@ impl<'t, T: Tree> Folded<'t, T> {
 
     fn chain_from(&self, head: T::Place) -> Option<(Vec<T::Place>, Chain)> {
         let (mut members, mut types) = (vec![head], vec![self.type_of(head)?]);
-        let mut repeats = [true; MOST_TYPES];
-        let mut own_bytes = 0u64;
+        let (mut distinct, mut own_bytes) = (types.clone(), Vec::new());
         loop {
             let last = members[members.len() - 1];
             let (next, below) = self.heavy_child(last);
-            own_bytes = own_bytes.wrapping_add(self.tree.retained(last).1.wrapping_sub(below));
+            own_bytes.push(self.tree.retained(last).1.wrapping_sub(below));
             let Some((next, type_id)) = next.and_then(|next| Some((next, self.type_of(next)?))) else { break };
-            let mut still = repeats;
-            for (at, repeats) in still.iter_mut().enumerate() {
-                *repeats &= types.len() <= at || types[types.len() - 1 - at] == type_id;
+            if !distinct.contains(&type_id) {
+                if distinct.len() == MOST_TYPES {
+                    break;
+                }
+                distinct.push(type_id);
             }
-            if still == [false; MOST_TYPES] {
-                break;
-            }
-            repeats = still;
             members.push(next);
             types.push(type_id);
         }
-        let period = 1 + repeats.iter().position(|&repeats| repeats)?;
-        (members.len() >= LEAST_OBJECTS).then(|| {
-            let types = std::array::from_fn(|at| types[at]);
-            let chain = Chain { types, period, objects: members.len() as u64, own_bytes };
-            (members, chain)
-        })
+        let (objects, of, is_periodic) = beginning(&types)?;
+        members.truncate(objects);
+        let chain = Chain {
+            types: std::array::from_fn(|at| of.get(at).copied().unwrap_or(of[0])),
+            count: of.len(),
+            is_periodic,
+            objects: objects as u64,
+            own_bytes: own_bytes[..objects].iter().fold(0, |sum, own| sum.wrapping_add(*own)),
+        };
+        Some((members, chain))
     }
 
     /// The children of all members that are not members themselves.
@@ -198,12 +200,15 @@ mod tests {
 
     #[test]
     fn a_list_is_one_place_with_all_of_its_nodes() {
-        for (types, nodes) in [(&[0u8][..], 1000), (&[0, 1], 1001), (&[0, 0, 1], 999), (&[0], 8)] {
+        let of_four = &[0, 0, 0, 1][..];
+        for (types, nodes, shown) in
+            [(&[0u8][..], 1000, 1), (&[0, 1], 1001, 2), (&[0, 0, 1], 999, 3), (of_four, 1000, 2), (&[0], 8, 1)]
+        {
             let all = places(&heap(&list(types, nodes)));
             let chains: Vec<Chain> = all.iter().filter_map(|(chain, _)| *chain).collect();
             let [chain] = chains[..] else { panic!("{chains:?}") };
             assert_eq!((chain.objects, chain.own_bytes), (nodes.into(), 16 * u64::from(nodes)));
-            assert_eq!(chain.types().len(), types.len());
+            assert_eq!((chain.types().len(), chain.is_periodic), (shown, types.len() < 4));
             // The leaves are below it.
             assert_eq!(all.len(), 1 + nodes as usize);
         }

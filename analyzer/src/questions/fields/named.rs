@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashSet};
 use super::Held;
 use super::path::Declaration;
 use super::unrecorded::Unrecorded;
-use crate::error::{AnalyzerError, Result};
+use crate::error::{AnalyzerError, KnownFields, Result};
 use crate::file::object::{Cursor, dictionary_place};
 use crate::file::recording::Recording;
 use crate::file::strings::StringAnswers;
@@ -119,11 +119,19 @@ impl References {
 /// The error that no object has a field of this name.
 pub(super) fn no_field(recording: &Recording, name: &str) -> Result<AnalyzerError> {
     let tables = recording.tables()?;
-    let known = recording.fields()?.all().map(|(_, field)| tables.string(field.name));
-    let near = nearest(name, known.filter(|known| *known != name)).map(str::to_owned);
+    let declared = recording.fields()?.all().map(|(_, field)| tables.string(field.name));
+    let near = nearest(name, declared.filter(|known| *known != name)).map(str::to_owned);
     let near = variable(tables, name).or(near);
-    let (name, has_contents) = (name.to_owned(), recording.has_contents()?);
-    Ok(AnalyzerError::NoField { name, path: None, near, has_contents, has_names: has_names(recording)? })
+    let known = if !recording.has_contents()? {
+        KnownFields::WithoutContents
+    } else if !has_names(recording)? {
+        KnownFields::WithoutNames
+    } else if recording.lacks_numbers()? {
+        KnownFields::WithoutNumbers
+    } else {
+        KnownFields::All
+    };
+    Ok(AnalyzerError::NoField { name: name.to_owned(), path: None, near, known })
 }
 
 /// The instance variable of Ruby that was meant by a name without `@`, if references have that name.

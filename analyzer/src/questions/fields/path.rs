@@ -100,8 +100,8 @@ impl FieldPath {
     /// An error about one of the names, with the whole path.
     pub(super) fn place(&self, error: AnalyzerError) -> AnalyzerError {
         match error {
-            AnalyzerError::NoField { name, near, has_contents, has_names, .. } if self.steps.len() > 1 => {
-                AnalyzerError::NoField { name, path: Some(self.to_string()), near, has_contents, has_names }
+            AnalyzerError::NoField { name, near, known, .. } if self.steps.len() > 1 => {
+                AnalyzerError::NoField { name, path: Some(self.to_string()), near, known }
             }
             other => other,
         }
