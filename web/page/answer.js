@@ -262,10 +262,13 @@ export function renderTable(table, ctx, options = {}) {
 /** The path of types in a row, each step with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {Where} [where] */
 export function typePathNode(table, row, ctx, where = {}) {
   const steps = stepsOf(table, row);
-  return pathNode(steps.map((step) => step.text), (at) => {
-    const line = lineOfStep(steps[at]);
-    if (line === null) return nameNode(steps[at].text);
-    const text = steps[at].text.length > 200 ? `${steps[at].text.slice(0, 200)}…` : steps[at].text;
+  const shown = cellOf(table, row, 'shown_path');
+  /** @type {string[]} With the rounds of a cycle, of which only the first step has a line. */
+  const texts = shown?.kind === 'path' ? shown.value : [];
+  return pathNode(texts, (at) => {
+    const line = at < steps.length ? lineOfStep(steps[at]) : null;
+    if (line === null) return nameNode(texts[at]);
+    const text = texts[at].length > 200 ? `${texts[at].slice(0, 200)}…` : texts[at];
     return h('a', { href: ctx.href({ q: line, ...where }), title: visible(line) }, h('bdi', null, breakable(visible(text))));
   });
 }
