@@ -50,7 +50,8 @@ pub(super) fn beginning(types: &[TypeId]) -> Option<(usize, Vec<TypeId>, bool)> 
 
 /// The longest beginning in which one to three types repeat, and their number.
 fn periodic(types: &[TypeId]) -> (usize, usize) {
-    let length = |period: usize| (period..types.len()).find(|&at| types[at] != types[at - period]).unwrap_or(types.len());
+    let length =
+        |period: usize| (period..types.len()).find(|&at| types[at] != types[at - period]).unwrap_or(types.len());
     let all = (1..=MOST_TYPES.min(types.len())).map(|period| (length(period), period));
     all.min_by_key(|&(length, period)| (std::cmp::Reverse(length), period)).unwrap_or((0, 1))
 }
