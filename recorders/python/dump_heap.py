@@ -45,6 +45,7 @@ _WRITE_LINES = 4096
 _HEAP_TYPE = 1 << 9
 _OPTIMIZED = 1
 _ALL = slice(None)
+_NOTHING = object()
 
 # Everything is read without calling what a class may define itself.
 _dict_of_type = type.__dict__["__dict__"].__get__
@@ -239,7 +240,8 @@ def _write(file, lines):
 class _Class:
     """What is known of a class: how to find out what its instances call their references."""
 
-    __slots__ = ("itself", "mro", "container", "is_text", "length", "members", "has_dict", "names", "instances", "found")
+    __slots__ = ("itself", "mro", "container", "is_text", "length", "members", "has_dict", "names", "defaults")
+    __slots__ += ("instances", "found")
 
     def __init__(self, itself):
         self.itself = itself
@@ -256,6 +258,9 @@ class _Class:
                 if type(value) is _Member and type(name) is str:
                     self.members.append((name, value.__get__))
         self.names = _names_of_attributes(mro) if self.has_dict else ()
+        # Of several classes the first one counts.
+        spaces = [_space(base) for base in reversed(mro)] if self.names else []
+        self.defaults = {name: space[name] for space in spaces for name in self.names if name in space}
         self.instances = 0
         self.found = set()
 
@@ -400,7 +405,9 @@ def _name_attributes(value, known, names):
         except Exception:
             continue
         known.found.add(name)
-        names.setdefault(id(attribute), []).append(name)
+        # What the class says may not be an attribute of the instance, and another one may hold the same object.
+        if known.defaults.get(name, _NOTHING) is not attribute:
+            names.setdefault(id(attribute), []).append(name)
 
 
 def _space(itself):

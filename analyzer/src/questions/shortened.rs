@@ -4,6 +4,7 @@
 //!   …                          of V8, which does not say how long they are
 //!   … (5000 characters)        of HPROF: units of UTF-16
 //!   ... (5000 characters)      of Python
+//!   ... (5000 bytes)           of Python: the text is what `repr` says of bytes
 //!   … (123 bytes left out)     longer than a recording holds
 //! ```
 
@@ -34,6 +35,7 @@ pub(crate) fn beginning(text: &str) -> Option<Beginning<'_>> {
     let characters = known.chars().count() as u64;
     let (least, most) = match (mark, unit) {
         (MARK_OF_PYTHON, "characters") => (number, number),
+        (MARK_OF_PYTHON, "bytes") => (characters, u64::MAX),
         // A character beyond U+FFFF is two units. Half of one is written as several characters.
         (MARK, "characters") if known.contains("\\u") => (characters, u64::MAX),
         (MARK, "characters") => (number.div_ceil(2), number),
@@ -90,6 +92,8 @@ mod tests {
             ("… (5000 characters)", Some((2500, 5000))),
             ("... (5000 characters)", Some((5000, 5000))),
             ("… (123 bytes left out)", Some((1055, 1147))),
+            ("... (5000 bytes)", Some((1024, u64::MAX))),
+            ("… (5000 bytes)", None),
             ("... (123 bytes left out)", None),
             ("...", None),
             ("... (5 characters)", None),

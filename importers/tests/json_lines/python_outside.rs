@@ -35,6 +35,23 @@ for test in ("> 9223372036854775807", "= 18446744073709551616", "> 5", "< 5", "<
     passes = {"<": lambda one: one < int(number), ">": lambda one: one > int(number), "=": lambda one: one == int(number)}
     known = [one.number for one in numbers if type(one.number) is int and one.number != 2**200]
     print(test, sum(passes[order](one) for one in known), sep="\t")
+class Doc:
+    limit = 100
+    parent = None
+
+    def __init__(self, number):
+        self.size = 100 if number % 2 else number + 1000
+        self.owner = None if number % 3 else "somebody"
+
+    def shown(self):
+        return (self.limit, self.parent, self.size, self.owner)
+
+class Cut:
+    def __init__(self, number):
+        self.data = b"x" * 500 + b"%d END" % number
+
+docs, cuts = [Doc(number) for number in range(30)], [Cut(number) for number in range(3)]
+print("docs", sum(one.size == 100 for one in docs), sum(one.owner is None for one in docs), sep="\t")
 dump_heap.dump(sys.argv[1])
 "#;
 
@@ -65,8 +82,19 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
     assert_eq!(asked("*.Plain", ".marker = \"one\""), (0, 0));
     // The script does not write numbers of more than 128 bits.
     let printed = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(printed.lines().count(), 6);
-    for line in printed.lines() {
+    assert_eq!(printed.lines().count(), 7);
+    let docs = printed.lines().next_back().expect("a line of the documents");
+    // What the class defines may be an attribute of the instance as well, which is the same object: it is not known then.
+    for (test, passing) in [".size = 100", ".owner = null"].into_iter().zip(docs.split('\t').skip(1)) {
+        let (found, doubted) = asked("*.Doc", test);
+        let passing: u64 = passing.parse().expect("a number");
+        assert!(found <= passing && passing <= found + doubted, "{test}: {found} to {doubted} more, not {passing}");
+    }
+    assert_eq!(asked("*.Doc", ".limit = 100").0, 0, "an attribute of the class");
+    assert_eq!(asked("*.Doc", ".size >= 1000"), (15, 0));
+    // Only the beginning is in the dump.
+    assert_eq!((asked("*.Cut", ".data ~ /END/"), asked("*.Cut", "length(.data) > 500")), ((0, 3), (0, 3)));
+    for line in printed.lines().take(6) {
         let (test, passing) = line.split_once('\t').expect("a test and a number");
         let passing: u64 = passing.parse().expect("a number");
         assert_eq!(asked("*.Number", &format!(".number {test}")), (passing, 1), "{test}");

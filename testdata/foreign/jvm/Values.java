@@ -21,6 +21,7 @@ public class Values {
         Calendar calendar;
         Optional<BigDecimal> maybe;
         Class<?> kind;
+        Class<?> basic;
         Map<Object, String> names;
     }
 
@@ -106,6 +107,7 @@ public class Values {
         }
         c.maybe = Optional.ofNullable(c.amount);
         c.kind = i % 4 == 0 ? null : i % 4 == 1 ? String.class : i % 4 == 2 ? Case.class : int[].class;
+        c.basic = i % 2 == 0 ? int.class : String.class;
         c.names = i % 2 == 0 ? Map.of(String.class, "text", new BigDecimal("2.50"), "few") : Map.of(Case.class, "case");
     }
 
@@ -116,6 +118,10 @@ public class Values {
             fill(random, c, i);
             all.add(c);
         }
+        // The dump does not say which primitive type a class is of.
+        count(".basic = java.lang.String", c -> c.basic == String.class);
+        count(".basic = int", c -> false);
+        count("not .basic = int", c -> c.basic == String.class);
         count(".kind = java.lang.String", c -> c.kind == String.class);
         count(".kind ~ *Case", c -> c.kind == Case.class);
         count("not .kind = \"Values$Case\"", c -> c.kind != Case.class);

@@ -415,7 +415,8 @@ impl Heap {
             return Ok(tested);
         }
         for (class, name) in self.classes_of(set, progress)? {
-            tested.add(class, values.holds(Value::Text(name)));
+            let without_name = if values.excludes_texts() { Some(false) } else { None };
+            tested.add(class, name.map_or(without_name, |name| values.holds(Value::Text(name))));
         }
         let mut read = ObjectSet::new(self.snapshot(), self.object_count());
         self.each_line(Some(set), progress, &mut |object, line| {
@@ -432,12 +433,15 @@ impl Heap {
         Ok(tested.settled())
     }
 
-    /// The classes among the objects of a set that have a name, each with it.
-    fn classes_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<(ObjectId, StringId)>> {
+    /// The classes among the objects of a set, each with its name, if that is known.
+    fn classes_of(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<Vec<(ObjectId, Option<StringId>)>> {
+        /// The type of `int.class`, too, which is no class that a JVM dumps as such.
+        const CLASS_OF_JVM: &str = "java.lang.Class";
         let tables = self.recording().tables()?;
-        let is_class = |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type;
+        let is_class =
+            |id| tables.kind_role(tables.type_kind(id)) == KindRole::Type || tables.type_name(id) == CLASS_OF_JVM;
         let classes: Vec<ObjectId> = self.objects_of_types(Some(set), is_class, progress)?.iter().collect();
         let details = objects(self.recording(), self.snapshot(), &classes)?.into_iter();
-        Ok(details.filter_map(|class| Some((class.id, class.name?))).collect())
+        Ok(details.map(|class| (class.id, class.name)).collect())
     }
 }
