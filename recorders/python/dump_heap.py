@@ -260,7 +260,9 @@ class _Class:
         self.names = _names_of_attributes(mro) if self.has_dict else ()
         # Of several classes the first one counts.
         spaces = [_space(base) for base in reversed(mro)] if self.names else []
-        self.defaults = {name: space[name] for space in spaces for name in self.names if name in space}
+        own = _names_in_each_instance(mro) if self.names else ()
+        unsure = [name for name in self.names if name not in own]
+        self.defaults = {name: space[name] for space in spaces for name in unsure if name in space}
         self.instances = 0
         self.found = set()
 
@@ -285,6 +287,17 @@ def _names_of_attributes(mro):
             elif name == "__static_attributes__" and type(value) is tuple:
                 names.update((key, None) for key in value if type(key) is str)
     return tuple(name for name in names if not any(_is_descriptor(base, name) for base in mro))
+
+
+def _names_in_each_instance(mro):
+    """Names of attributes that the `__init__` of a data class sets, whatever defaults the class has for them."""
+    dataclasses = sys.modules.get("dataclasses")
+    space = next((_space(base) for base in mro if "__init__" in _space(base)), {})
+    fields, parameters = space.get("__dataclass_fields__"), space.get("__dataclass_params__")
+    if dataclasses is None or type(fields) is not dict or not getattr(parameters, "init", False):
+        return ()
+    fields = [one for one in fields.values() if type(one) is dataclasses.Field]
+    return {one.name for one in fields if one.init and one._field_type is dataclasses._FIELD}
 
 
 def _is_descriptor(base, name):

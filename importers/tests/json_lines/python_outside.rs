@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Sets attributes of objects from outside their class, so that nothing in the class has their names.
 const PROGRAM: &str = r#"
-import collections, dump_heap, sys
+import collections, dataclasses, dump_heap, sys, typing
 
 class Holder:
     pass
@@ -50,6 +50,13 @@ class Cut:
     def __init__(self, number):
         self.data = b"x" * 500 + b"%d END" % number
 
+@dataclasses.dataclass
+class Data:
+    limit: typing.ClassVar[int] = 100
+    number: int = 0
+    size: int = 100
+
+data = [Data(number, 100 if number % 2 else number + 1000) for number in range(30)]
 docs, cuts = [Doc(number) for number in range(30)], [Cut(number) for number in range(3)]
 print("docs", sum(one.size == 100 for one in docs), sum(one.owner is None for one in docs), sep="\t")
 dump_heap.dump(sys.argv[1])
@@ -91,6 +98,8 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
         assert!(found <= passing && passing <= found + doubted, "{test}: {found} to {doubted} more, not {passing}");
     }
     assert_eq!(asked("*.Doc", ".limit = 100").0, 0, "an attribute of the class");
+    assert_eq!((asked("*.Data", ".size = 100"), asked("*.Data", ".limit = 100").0), ((15, 0), 0));
+    assert_eq!((asked("*.Data", ".number = 0"), asked("*.Data", ".number >= 0")), ((1, 0), (30, 0)));
     assert_eq!(asked("*.Doc", ".size >= 1000"), (15, 0));
     // Only the beginning is in the dump.
     assert_eq!((asked("*.Cut", ".data ~ /END/"), asked("*.Cut", "length(.data) > 500")), ((0, 3), (0, 3)));
