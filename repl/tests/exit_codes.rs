@@ -441,6 +441,9 @@ fn without_contents_it_is_not_known_what_is_not_null() {
         assert_eq!(counted.code, code, "{}{}", counted.stdout, counted.stderr);
         assert_eq!(run(&["count", shown(&recording), &format!("{field} = null")]).code, 2);
     }
+    // What it refers to may be a number.
+    let numbers = run(&["count", shown(&recording), ".next != null", "show", "count(.next)"]);
+    assert!(numbers.stdout.contains("of which it is not known"), "{}{}", numbers.stdout, numbers.stderr);
 }
 
 #[test]

@@ -324,7 +324,9 @@ impl Heap {
         };
         let targets = self.set_of(&targets);
         let unread = self.unread_numbers(&targets, progress)?;
-        let mut without_line = |target: ObjectId| match unread.contains(target) {
+        // Without contents no line is known, of a number or of anything else.
+        let has_contents = self.recording().has_contents()?;
+        let mut without_line = |target: ObjectId| match !has_contents || unread.contains(target) {
             true => FieldNumber::Unknown,
             false => FieldNumber::Absent,
         };
