@@ -98,10 +98,13 @@ fn whether_a_killed_program_matches_may_be_unknown() {
         assert_eq!(assert_code(folder.path(), assertion), code, "{assertion}");
     }
     let note = "of 1 program too little is recorded to know whether they match";
-    for words in [&["count", "x", "memory > 1T"][..], &["find", "x", "memory > 1T"], &["processes", "x", "memory > 1T"]]
+    for (verb, rest) in [("count", ""), ("find", ""), ("processes", ""), ("list", "of memory"), ("group", "by command")]
     {
-        let answer = ask(folder.path(), words).stdout;
+        let words = [&[verb, "x", "memory > 1T"][..], &rest.split_whitespace().collect::<Vec<_>>()].concat();
+        let answer = ask(folder.path(), &words).stdout;
         assert!(answer.contains(note), "{words:?}: {answer}");
+        let json = ask(folder.path(), &[&words[..], &["--format", "json"]].concat()).stdout;
+        assert!(json.contains("\"exactness\":\"as far as values are known\""), "{words:?}: {json}");
     }
     assert!(!ask(folder.path(), &["count", "x", "memory > 1"]).stdout.contains(note), "it is more in any case");
     assert!(recorded(folder.path(), "ptrace", killed));

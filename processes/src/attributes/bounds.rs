@@ -9,8 +9,8 @@ use crate::tree::{ImageId, ProcessTree};
 /// The interval that contains the true number of each image.
 pub(crate) struct Bounds {
     column: Column,
-    /// The images below each image, with itself, of which not all is known; `None` for numbers that are known or do not exist.
-    in_part: Option<Vec<Option<u64>>>,
+    /// Whether a part of the number of each image is unknown; `None` for numbers that are known or do not exist.
+    in_part: Option<Vec<bool>>,
     /// The largest number that an unknown one can be.
     most: u64,
     /// A recorded number may contain that of another attribute.
@@ -23,14 +23,14 @@ impl Bounds {
         let column = Column::of(attribute, tree)?;
         let (Reading::Number(_, source) | Reading::Either(_, _, source)) = attribute.reading else { return None };
         let is_measured = attribute.aggregate.is_some_and(|aggregate| !aggregate.noun.is_empty());
-        let in_part = match source {
+        let is_partly = |id, recorded: Option<u64>| recorded.is_none() || tree.used_at_least(id);
+        let in_part: Option<Vec<bool>> = match source {
             Source::Own(own) if is_measured => {
-                let is_known = |id| own(tree, id, tree.image(id)).is_some() && !tree.used_at_least(id);
-                Some(tree.image_ids().map(|id| Some(u64::from(!is_known(id)))).collect())
+                Some(tree.image_ids().map(|id| is_partly(id, own(tree, id, tree.image(id)))).collect())
             }
             Source::Total(own) => {
-                let is_known = |id| own(tree, tree.image(id)).is_some() && !tree.used_at_least(id);
-                Some(totals(tree, |id| Some(u64::from(!is_known(id)))))
+                let unknown = totals(tree, |id| Some(is_partly(id, own(tree, tree.image(id))).into()));
+                Some(unknown.into_iter().map(|images| images != Some(0)).collect())
             }
             Source::Own(_) | Source::Starters(_) => None,
         };
@@ -46,7 +46,7 @@ impl Bounds {
         let recorded = self.column.get(tree, id);
         let Some(in_part) = &self.in_part else { return recorded.map(|number| [number; 2]) };
         Some(match (in_part[id.index()], recorded) {
-            (Some(0), Some(number)) => [number; 2],
+            (false, Some(number)) => [number; 2],
             (_, Some(number)) if !self.is_divided => [number, self.most.max(number)],
             _ => [0, self.most],
         })

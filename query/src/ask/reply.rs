@@ -88,11 +88,6 @@ impl Reply {
         Reply { more: Some(Arc::new(more)), ..self }
     }
 
-    /// These notes follow those of the answer.
-    pub(crate) fn with_lines(self, lines: Vec<String>) -> Self {
-        Reply { answer: self.answer.lines(lines), ..self }
-    }
-
     /// A set gets a name.
     pub(crate) fn naming(mut self, name: &str, set: Named) -> Self {
         self.sets.push((name.to_owned(), set));

@@ -59,7 +59,7 @@ fn of_processes(ask: &Ask, expression: &Expression, aggregates: &[Aggregate]) ->
     let (numbers, flags) = (ProcessNumbers::of(aggregates)?, &ask.arguments.flags);
     let (tree, images) = asked::select(ask, expression, flags)?;
     let answer = with_selection(Answer::default(), &tree, &Selection::of(&tree, &images));
-    let mut answer = answer.lines(asked::notes(ask, expression, flags)?);
+    let mut answer = asked::notes(ask, expression, flags)?.on(answer);
     if !aggregates.is_empty() {
         let classes = asked::classes(ask, &tree, expression, flags)?;
         let shown = numbers.aggregates(aggregates, &tree, &classes, &[images.iter().collect()]);

@@ -39,7 +39,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         Asked::Processes(expression) => {
             let (tree, images) = asked::select(ask, &expression, flags)?;
             let answer = count::with_selection(answer, &tree, &Selection::of(&tree, &images));
-            let answer = answer.lines(asked::notes(ask, &expression, flags)?);
+            let answer = asked::notes(ask, &expression, flags)?.on(answer);
             return Ok(Reply::aside(answer).with_last_images(Arc::clone(&images)).naming(name, Named::Images(images)));
         }
     };

@@ -93,7 +93,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let (units, images) = (Arc::new(ask.unit_labels(&ask.arguments.flags)?), images.into());
     let notes = asked::notes(ask, &expression, &ask.arguments.flags)?;
     let reply = Listing { tree, classes, units, order, images, shown: 0, piece }.answer(ask)?;
-    Ok(reply.with_lines(notes))
+    Ok(reply.map(|answer| notes.on(answer)))
 }
 
 /// The images in their order, of which the first were shown.

@@ -15,12 +15,12 @@ use std::sync::Arc;
 use barrow_analyzer::{ExpressionError, KindId, Names, SnapshotId, nearest};
 use barrow_processes::{Classes, Expression, ImageId, ImageNames, ImageSet, ProcessTree, StrangeLabel};
 
-use crate::answer::{units, visible};
+use crate::answer::{Answer, units, visible};
 use crate::arguments::Arguments;
 use crate::error::QueryError;
 use crate::flags::QuestionFlags;
 use crate::session::state::State;
-use crate::tables::found::{self, EXPRESSIONS, pointed_at};
+use crate::tables::found::{self, AS_FAR_AS_KNOWN, EXPRESSIONS, pointed_at};
 
 /// The word that asks for processes where a kind of objects could be.
 pub(crate) const PROCESSES: &str = "processes";
@@ -132,24 +132,41 @@ pub(crate) fn told(strange: StrangeLabel<'_>, classes: &Classes) -> String {
     format!("no process of this recording has the class \"{label}\"{near}")
 }
 
-/// Notes on labels in an expression that no process has, and on programs of which too little is recorded for it.
+/// Notes on what an expression about processes rests on.
+pub(crate) struct Notes {
+    /// Labels that no process has.
+    strange: Vec<String>,
+    /// Programs of which too little is recorded to know whether they match.
+    undecided: Option<String>,
+}
+
+impl Notes {
+    /// An answer with these notes, which is not exact if programs are undecided.
+    pub(crate) fn on(self, answer: Answer) -> Answer {
+        let answer = answer.lines(self.strange);
+        match self.undecided {
+            Some(note) => answer.inexact(AS_FAR_AS_KNOWN, &note),
+            None => answer,
+        }
+    }
+}
+
+/// The notes on an expression.
 ///
 /// # Errors
 /// As for [`classes`].
-pub(crate) fn notes(state: &State, expression: &Expression, flags: &QuestionFlags) -> Result<Vec<String>, QueryError> {
+pub(crate) fn notes(state: &State, expression: &Expression, flags: &QuestionFlags) -> Result<Notes, QueryError> {
     let tree = state.process_tree()?;
     let classes = if expression.needs_classes() { Some(classes(state, &tree, expression, flags)?) } else { None };
-    let mut notes = Vec::new();
-    if let Some(classes) = &classes {
-        notes.extend(expression.strange_labels(classes).into_iter().map(|strange| told(strange, classes)));
-    }
+    let strange = classes
+        .iter()
+        .flat_map(|classes| expression.strange_labels(classes).into_iter().map(|strange| told(strange, classes)));
     let undecided = expression.undecided(&tree, classes.as_deref());
-    if !undecided.is_empty() {
+    let undecided = (!undecided.is_empty()).then(|| {
         let programs = units::counted(undecided.len() as u64, "program");
-        notes
-            .push(format!("of {programs} too little is recorded to know whether they match; what is recorded decides"));
-    }
-    Ok(notes)
+        format!("of {programs} too little is recorded to know whether they match; what is recorded decides")
+    });
+    Ok(Notes { strange: strange.collect(), undecided })
 }
 
 /// The classes of the processes of a tree that an expression asks for, and those of the first schema. The later schemata

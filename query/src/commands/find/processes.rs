@@ -49,7 +49,7 @@ pub(super) fn found(
     let units = Arc::new(ask.unit_labels(flags)?);
     let (by, images) = (by.map(Arc::new), images.into());
     let found = Found { tree, classes, units, by, images, shown: 0, rows };
-    Ok(found.answer(ask, Some(set))?.map(|answer| answer.lines(notes)))
+    Ok(found.answer(ask, Some(set))?.map(|answer| notes.on(answer)))
 }
 
 impl Found {

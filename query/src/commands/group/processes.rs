@@ -102,7 +102,7 @@ pub(super) fn grouped(
     let groups = groups.into_iter().zip(selections).collect();
     let answer = Answer::default().table(table(&keys, groups, (order, shown.order), &aggregates));
     let all = Selection::of(&tree, &set);
-    let mut answer = answer.fact(Column::count("programs"), all.images).lines(notes);
+    let mut answer = answer.fact(Column::count("programs"), all.images);
     let (noun, unknown) = match order {
         Order::Count => ("", 0),
         Order::Of(_, aggregate) => (aggregate.noun, order.of(&all).1),
@@ -114,7 +114,7 @@ pub(super) fn grouped(
             answer.at_least().note(format!("the {noun} of {programs} was not recorded and is not included"))
         }
     };
-    answer = aggregates.told(answer, "program");
+    answer = notes.on(aggregates.told(answer, "program"));
     if set.is_empty() {
         answer = answer.note("no process matches");
     }

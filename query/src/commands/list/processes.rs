@@ -48,7 +48,7 @@ pub(super) fn listed(ask: &Ask, asked: &Asked, expression: &Expression) -> Resul
     }
     let (columns, images) = (columns.into(), images.into());
     let listing = Listing { tree, classes, columns, images, rows: asked.rows, shown: 0 };
-    Ok(listing.answer(ask, Some(set))?.map(|answer| answer.lines(notes)))
+    Ok(listing.answer(ask, Some(set))?.map(|answer| notes.on(answer)))
 }
 
 impl Listing {
