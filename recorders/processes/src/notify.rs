@@ -145,10 +145,7 @@ impl Watch {
         let Met { named, has_program, schedule } = self.meet(process, &stat, descriptor, time_ns);
         let present = named.map(|named| self.programs().present(process, named));
         let call = match Execution::read(process, request) {
-            Some(execution) => {
-                let directory = files::directory(process);
-                Call::Execute { execution, directory }
-            }
+            Some(execution) => Call::Execute(execution),
             None if is_end(request) => Call::End { status: request.arguments[0] as u8 },
             None => {
                 // `barrow record` itself falls back to ptrace and says so.
@@ -183,7 +180,6 @@ impl Watch {
         let Some((parent, before)) = parent.and_then(|parent| Some((parent, self.looks_of(&mut tree, parent)?))) else {
             return Some(descriptor);
         };
-        let directory = files::directory(process);
         // Since it began it has only run or been runnable, unless it slept before this call.
         let schedule = Schedule::of(process);
         let times = schedule.as_ref().and_then(Schedule::times);
@@ -196,7 +192,7 @@ impl Watch {
         let used = Usage { user_ns: cpu_ns, ..Usage::default() };
         let are_few = tree.processes.len() <= MOST_OPEN_SCHEDULES;
         if let Some(known) = tree.processes.get_mut(&process) {
-            known.pending = Some(Pending { time_ns, execution, directory, used, before });
+            known.pending = Some(Pending { time_ns, execution, used, before });
             known.schedule = schedule.filter(|_| are_few);
         }
         None
@@ -253,8 +249,8 @@ impl Watch {
         let [read_bytes, written_bytes] = Transferred::without(transferred, known.of_children);
         let used = Usage { read_bytes, written_bytes, ..used };
         match call {
-            Call::Execute { execution, directory } => {
-                known.pending = Some(Pending { time_ns, execution, directory, used, before: Looks::of(&stat) });
+            Call::Execute(execution) => {
+                known.pending = Some(Pending { time_ns, execution, used, before: Looks::of(&stat) });
             }
             Call::End { status } => {
                 // Once it has ended, the system no longer names it as the parent.
@@ -451,7 +447,7 @@ impl Watch {
         let arguments = arguments.unwrap_or(pending.execution.arguments);
         // The system turns an empty argument list into one empty argument.
         let arguments = if arguments.is_empty() { vec![0] } else { arguments };
-        let program = Program { executable, directory: pending.directory, arguments };
+        let program = Program { executable, directory: pending.execution.directory, arguments };
         self.ledger.image(pending.time_ns, id, &program, pending.used);
         let path = program.executable.filter(|_| self.is_without_new_rights)?;
         files::has_lost_rights(process, &path).then_some(path)
@@ -667,7 +663,7 @@ struct Seen {
 }
 
 enum Call {
-    Execute { execution: Execution, directory: Option<String> },
+    Execute(Execution),
     End { status: u8 },
 }
 

@@ -39,6 +39,7 @@ pub fn record(
     options: Options,
     writer: impl FnOnce() -> Result<Writer, RecorderError>,
 ) -> Result<Outcome, RecorderError> {
+    system::share_heap();
     let inherited = signals::prepare();
     let has_few_files = options.via == Via::Auto && system::most_files() < FEW_FILES;
     let filter = if options.via == Via::Ptrace || has_few_files { None } else { Filter::new() };

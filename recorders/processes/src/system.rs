@@ -275,6 +275,16 @@ pub(crate) fn may_execute(path: &Path) -> io::Result<()> {
     checked(result.into()).map(drop)
 }
 
+/// Lets all threads allocate from one heap. The C library would map 64 MiB for each of the recorder's threads, which allocate
+/// little.
+pub(crate) fn share_heap() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: a plain call, before other threads exist.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
+}
+
 /// The hard limit of open files of this process.
 pub(crate) fn most_files() -> u64 {
     // SAFETY: the system writes one limit.

@@ -102,7 +102,7 @@ fn the_name_of_another_thread_is_no_program() {
     let path = Some("/usr/bin/a-program-with-a-name".to_owned());
     let execution = Execution { path, ..Execution::default() };
     let before = looks("parent", 1);
-    let pending = Pending { time_ns: 0, execution, directory: None, used: Usage::default(), before };
+    let pending = Pending { time_ns: 0, execution, used: Usage::default(), before };
     assert!(!pending.has_succeeded(&looks("parent", 1)));
     assert!(!pending.has_succeeded(&looks("worker", 1)));
     // All stacks have the same address without randomisation.

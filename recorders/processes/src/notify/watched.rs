@@ -42,7 +42,6 @@ pub(crate) struct Watched {
 pub(crate) struct Pending {
     pub(crate) time_ns: i64,
     pub(crate) execution: Execution,
-    pub(crate) directory: Option<String>,
     /// Usage of the process until the call.
     pub(crate) used: Usage,
     /// Looks of the process before the call.
@@ -96,6 +95,6 @@ impl Pending {
 
     /// The absolute path of the program that the call named.
     pub(crate) fn named(&self) -> Option<String> {
-        self.execution.whole_path(self.directory.as_deref())
+        self.execution.whole_path()
     }
 }
