@@ -235,10 +235,8 @@ impl Asked<'_> {
 impl Source<'_> {
     /// The columns of blocks that it needs.
     fn wanted(&self) -> ColumnSelection {
-        use NumberAttribute::{Address, Outgoing, Serial};
         match self {
-            Source::Block(Serial | Address) | Source::Site(..) => ColumnSelection::Identity,
-            Source::Block(Outgoing) => ColumnSelection::Counts,
+            Source::Block(number) | Source::Site(_, _, number) => number.columns(),
             _ => ColumnSelection::Sizes,
         }
     }

@@ -98,17 +98,18 @@ impl<'b> BlockObjects<'b> {
 
     /// A number of an object that the block has itself; `None` for other attributes, and if the object has no such number.
     pub(crate) fn number(&self, attribute: NumberAttribute, row: usize) -> Option<u64> {
-        // 0 means none. A column without values is empty.
-        let id = |column: &[u64]| column.get(row).copied().filter(|&id| id != 0);
         match attribute {
             NumberAttribute::Size => Some(self.shallow_bytes.at(row)),
             NumberAttribute::Unmanaged => Some(self.unmanaged_bytes.at(row)),
-            NumberAttribute::Outgoing => Some(self.references(row)),
-            NumberAttribute::Id => Some(self.object(row).0.into()),
-            NumberAttribute::Serial => self.decoded.and_then(|(columns, _)| id(&columns.serials)),
-            NumberAttribute::Address => self.decoded.and_then(|(columns, _)| id(&columns.addresses)),
+            NumberAttribute::Stored(stored) => (stored.in_block)(self, row),
             _ => None,
         }
+    }
+
+    /// What identifies an object, from a column in which 0 means none; a column without values is empty.
+    pub(super) fn identity(&self, row: usize, column: impl Fn(&BlockColumns) -> &Vec<u64>) -> Option<u64> {
+        let (columns, _) = self.decoded?;
+        column(columns).get(row).copied().filter(|&id| id != 0)
     }
 
     pub(super) fn name(&self, row: usize) -> Option<StringId> {

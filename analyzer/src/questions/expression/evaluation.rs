@@ -385,7 +385,7 @@ impl<'e> Step<'e> {
             Step::OfSite { comparison, numbers } => within.filter(|row| {
                 let number = block.site(row).and_then(|site| match numbers.get(site.index()) {
                     Some(&number) => number,
-                    None => (comparison.attribute == NumberAttribute::Site).then_some(site.0.into()),
+                    None => matches!(comparison.attribute, NumberAttribute::Site).then_some(site.0.into()),
                 });
                 number.is_some_and(|found| comparison.range.contains(found))
             }),
@@ -492,13 +492,8 @@ impl NumberComparison {
                 derived.distance(block.object(row)).is_some_and(|distance| range.contains(distance.into()))
             }),
             NumberAttribute::Incoming => within.filter(|row| range.contains(derived.incoming_count(block.object(row)))),
-            NumberAttribute::Outgoing => within.filter(|row| range.contains(block.references(row))),
-            NumberAttribute::Id => within.filter(|row| range.contains(block.object(row).0.into())),
-            NumberAttribute::Serial => {
-                self.select_ids(block.decoded.map_or(&[], |(columns, _)| &columns.serials), within)
-            }
-            NumberAttribute::Address => {
-                self.select_ids(block.decoded.map_or(&[], |(columns, _)| &columns.addresses), within)
+            NumberAttribute::Stored(stored) => {
+                within.filter(|row| (stored.in_block)(block, row).is_some_and(|number| range.contains(number)))
             }
             // Evaluated by site, see `Step::OfSite`, or before blocks are read, see `Step::Field`.
             NumberAttribute::Site | NumberAttribute::Generation | NumberAttribute::Elements | NumberAttribute::Fill => {
@@ -513,11 +508,6 @@ impl NumberComparison {
             Sizes::Narrow(sizes) => within.filter_by(sizes, self.range.contains_narrow()),
             Sizes::Wide(sizes) => within.filter_by(sizes, |size| self.range.contains(size)),
         }
-    }
-
-    /// Selects by a column in which 0 means none. A column without values is empty.
-    fn select_ids(&self, column: &[u64], within: &PartialSet) -> PartialSet {
-        within.filter(|row| column.get(row).is_some_and(|&id| id != 0 && self.range.contains(id)))
     }
 }
 

@@ -80,7 +80,7 @@ impl Language for Objects<'_> {
     }
 
     fn measure(&self, attribute: NumberAttribute, test: NumberTest) -> Result<Term, String> {
-        let measure = if attribute == NumberAttribute::Fill { Measure::Fill } else { Measure::Elements };
+        let measure = if matches!(attribute, NumberAttribute::Fill) { Measure::Fill } else { Measure::Elements };
         Ok(Term::Field(Arc::new(FieldTerm::Measure(measure, test))))
     }
 

@@ -45,7 +45,7 @@ impl Expression {
                 Node::All(nodes) => nodes.iter().map(least).max().unwrap_or(0),
                 Node::Any(nodes) => nodes.iter().map(least).min().unwrap_or(0),
                 Node::Term(Term::Number(comparison))
-                    if comparison.attribute == NumberAttribute::Retained && !comparison.range.negated =>
+                    if matches!(comparison.attribute, NumberAttribute::Retained) && !comparison.range.negated =>
                 {
                     comparison.range.low
                 }
@@ -88,7 +88,7 @@ impl Expression {
 
     /// Returns whether the expression compares unmanaged sizes.
     pub(crate) fn asks_for_unmanaged(&self) -> bool {
-        let is_unmanaged = |term: &Term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Unmanaged);
+        let is_unmanaged = |term: &Term| matches!(term, Term::Number(comparison) if matches!(comparison.attribute, NumberAttribute::Unmanaged));
         any(&self.node, &is_unmanaged)
     }
 
@@ -99,22 +99,18 @@ impl Expression {
 
     /// The columns of blocks that the expression needs.
     pub(crate) fn wanted(&self) -> ColumnSelection {
-        use NumberAttribute::{Address, Generation, Serial, Site};
-        use TextAttribute::{Name, Text};
-        let needs_identity = any(&self.node, &|term| match term {
-            Term::Number(comparison) => matches!(comparison.attribute, Address | Generation | Serial | Site),
-            Term::Text(comparison) => matches!(comparison.attribute, Name | Text | TextAttribute::Site),
-            _ => false,
-        });
-        let needs_counts = any(
-            &self.node,
-            &|term| matches!(term, Term::Number(comparison) if comparison.attribute == NumberAttribute::Outgoing),
-        );
-        match (needs_identity, needs_counts) {
-            (true, _) => ColumnSelection::Identity,
-            (false, true) => ColumnSelection::Counts,
-            (false, false) => ColumnSelection::Sizes,
-        }
+        use TextAttribute::{Name, Site, Text};
+        let is_wanted = |columns| {
+            any(&self.node, &|term| match term {
+                Term::Number(comparison) => comparison.attribute.columns() == columns,
+                Term::Text(comparison) if matches!(comparison.attribute, Name | Text | Site) => {
+                    columns == ColumnSelection::Identity
+                }
+                _ => false,
+            })
+        };
+        let most_first = [ColumnSelection::Identity, ColumnSelection::Counts];
+        most_first.into_iter().find(|&columns| is_wanted(columns)).unwrap_or(ColumnSelection::Sizes)
     }
 }
 

@@ -4,8 +4,11 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use barrow_expressions::{FieldTest, NumberTest, Pattern, Range, TextTest};
+use barrow_format::block::ColumnSelection;
 use barrow_format::{ObjectId, TypeId};
 
+use super::block_objects::BlockObjects;
+use crate::file::object::ObjectDetails;
 use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::questions::fields::{FieldPath, Measure};
@@ -216,10 +219,10 @@ pub static ATTRIBUTES: [Attribute; 27] = {
         row(&["inrefs", "in", "incoming"], "number of incoming references", Number(N::Incoming, Size))
             .of(Q::Count)
             .column("incoming", "inrefs"),
-        row(&["refs", "references", "outrefs"], "number of outgoing references", Number(N::Outgoing, Size))
+        row(&["refs", "references", "outrefs"], "number of outgoing references", Number(REFERENCES, Size))
             .of(Q::Count)
             .column("references", "references"),
-        row(&["id"], "number of the object", Number(N::Id, Size)).of(Q::Number),
+        row(&["id"], "number of the object", Number(ID, Size)).of(Q::Number),
         row(
             &["site"],
             "allocation site, if recorded: a number, or a text such as \"app.rb:12\" or /parse/",
@@ -232,13 +235,34 @@ pub static ATTRIBUTES: [Attribute; 27] = {
             Number(N::Generation, Size),
         )
         .of(Q::Number),
-        row(&["serial"], "what names the object across snapshots, if recorded", Number(N::Serial, Size)).of(Q::Number),
-        row(&["address"], "where the object lived, if recorded: 0x7f00", Number(N::Address, Size)).of(Q::Address),
+        row(&["serial"], "what names the object across snapshots, if recorded", Number(SERIAL, Size)).of(Q::Number),
+        row(&["address"], "where the object lived, if recorded: 0x7f00", Number(ADDRESS, Size)).of(Q::Address),
         row(&["reachable"], "true if references lead to it from a root", Is(Property::Reachable)),
         row(&["unreachable"], "true if none do", Is(Property::Unreachable)),
         row(&["root"], "true if the runtime itself refers to it", Is(Property::Root)),
     ]
 };
+
+const REFERENCES: NumberAttribute = NumberAttribute::Stored(Stored {
+    columns: ColumnSelection::Counts,
+    in_block: |block, row| Some(block.references(row)),
+    of_object: |object| Some(object.references),
+});
+const ID: NumberAttribute = NumberAttribute::Stored(Stored {
+    columns: ColumnSelection::Sizes,
+    in_block: |block, row| Some(block.object(row).0.into()),
+    of_object: |object| Some(object.id.0.into()),
+});
+const SERIAL: NumberAttribute = NumberAttribute::Stored(Stored {
+    columns: ColumnSelection::Identity,
+    in_block: |block, row| block.identity(row, |columns| &columns.serials),
+    of_object: |object| object.serial,
+});
+const ADDRESS: NumberAttribute = NumberAttribute::Stored(Stored {
+    columns: ColumnSelection::Identity,
+    in_block: |block, row| block.identity(row, |columns| &columns.addresses),
+    of_object: |object| object.address,
+});
 
 const fn row(words: &'static [&'static str], document: &'static str, operand: Operand) -> Attribute {
     Attribute { words, document, operand, column: None, quantity: None }
@@ -263,23 +287,42 @@ pub(crate) enum TextAttribute {
     Site,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A number that the recording has of each object, or none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stored {
+    /// The columns of blocks that it is read from.
+    pub(crate) columns: ColumnSelection,
+    /// The number of the object in a row of a block.
+    pub(crate) in_block: fn(&BlockObjects<'_>, usize) -> Option<u64>,
+    /// The same number, from the details of an object.
+    pub(crate) of_object: fn(&ObjectDetails) -> Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum NumberAttribute {
     Size,
     Unmanaged,
     Retained,
     Distance,
     Incoming,
-    Outgoing,
-    Id,
     Site,
     Generation,
-    Serial,
-    Address,
+    Stored(Stored),
     /// The elements of a collection.
     Elements,
     /// The elements for each of its slots.
     Fill,
+}
+
+impl NumberAttribute {
+    /// The columns of blocks that it is read from: [`ColumnSelection::Sizes`] if they are not needed.
+    pub(crate) fn columns(self) -> ColumnSelection {
+        match self {
+            NumberAttribute::Stored(stored) => stored.columns,
+            NumberAttribute::Site | NumberAttribute::Generation => ColumnSelection::Identity,
+            _ => ColumnSelection::Sizes,
+        }
+    }
 }
 
 /// A property that an object has or has not.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use barrow_format::{ObjectId, TypeId};
 
-use super::terms::{Attribute, NumberAttribute, Operand, Property, TextAttribute};
+use super::terms::{Attribute, NumberAttribute, Operand, Property, Quantity, TextAttribute};
 use crate::error::Result;
 use crate::file::object::ObjectDetails;
 use crate::file::tables::Tables;
@@ -41,6 +41,12 @@ impl AttributeValue<'_> {
     fn number(number: Option<impl Into<u64>>) -> Self {
         number.map_or(AttributeValue::None, |number| AttributeValue::Number(number.into()))
     }
+
+    fn make_address(&mut self) {
+        if let AttributeValue::Number(number) = *self {
+            *self = AttributeValue::Address(number);
+        }
+    }
 }
 
 type Values<'h> = Result<Vec<AttributeValue<'h>>>;
@@ -65,7 +71,11 @@ impl Heap {
         match attribute.operand() {
             Operand::Text(text) | Operand::Is(text) => self.texts_of_attribute(text, objects, progress),
             Operand::Number(number, _) | Operand::Measure(number) | Operand::Either(_, number, _) => {
-                self.numbers_of_attribute(number, objects, progress)
+                let mut values = self.numbers_of_attribute(number, objects, progress)?;
+                if attribute.quantity() == Some(Quantity::Address) {
+                    values.iter_mut().for_each(AttributeValue::make_address);
+                }
+                Ok(values)
             }
             Operand::Property(property) => self.flags_of_attribute(property, objects, progress),
         }
@@ -107,7 +117,7 @@ impl Heap {
         objects: &[ObjectDetails],
         progress: &dyn Progress,
     ) -> Values<'h> {
-        use AttributeValue::{Address, Number};
+        use AttributeValue::Number;
         let known = |number: Option<u64>| AttributeValue::number(number);
         match attribute {
             NumberAttribute::Size => each(objects, |object| Number(object.shallow_bytes)),
@@ -134,8 +144,6 @@ impl Heap {
                 let incoming = self.incoming(progress)?;
                 each(objects, |object| Number(incoming.count(object.id)))
             }
-            NumberAttribute::Outgoing => each(objects, |object| Number(object.references)),
-            NumberAttribute::Id => each(objects, |object| Number(object.id.0.into())),
             NumberAttribute::Site => {
                 let sites = self.recording().sites()?;
                 each(objects, |object| AttributeValue::number(object.site.map(|site| sites.place_of(site).0)))
@@ -144,8 +152,7 @@ impl Heap {
                 let (sites, tables) = (self.recording().sites()?, self.recording().tables()?);
                 each(objects, |object| known(object.site.and_then(|site| sites.generation(site, tables))))
             }
-            NumberAttribute::Serial => each(objects, |object| known(object.serial)),
-            NumberAttribute::Address => each(objects, |object| object.address.map_or(AttributeValue::None, Address)),
+            NumberAttribute::Stored(stored) => each(objects, |object| known((stored.of_object)(object))),
         }
     }
 
