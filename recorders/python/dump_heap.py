@@ -334,6 +334,13 @@ def _references(value, known):
         told[id(target)] = told.get(id(target), 0) + 1
     told[id(kind)] = told.get(id(kind), 0) + 1
     names = _names(value, known, others)
+    if container is dict:
+        # The value of such a key is no attribute: it is found by its key alone.
+        own = {label for labels in names.values() for label in labels}
+        for target in others:
+            if type(target) is dict and names.get(id(target)) == ["__dict__"]:
+                own.update(key for key, _ in list(_items_of_dict(target)) if type(key) is str)
+        references = [(None if label in own else label, target) for label, target in references]
     for target in others:
         if told.get(id(target), 0) > 0:
             told[id(target)] -= 1
@@ -428,6 +435,24 @@ def _space(itself):
     return _dict_of_type(itself) or {}
 
 
+def _computed(itself, further):
+    """Names of attributes that an instance has although it may hold no object for them: a property, or a number that
+    a type in C keeps as such. `further` are bases that are told apart from the first one and its bases."""
+    names = []
+    for one in [itself] + further:
+        space = _space(one)
+        has_objects_only = "__slots__" in space
+        for name, value in list(space.items()):
+            if type(name) is not str or name[:2] == "__" == name[-2:]:
+                continue
+            if type(value) is _Member:
+                if not has_objects_only:
+                    names.append(name)
+            elif any("__set__" in _space(base) for base in _mro_of_type(type(value)) or ()):
+                names.append(name)
+    return names
+
+
 def _is_type(known):
     return any(base is type for base in _mro_of_type(known.itself) or ())
 
@@ -462,6 +487,9 @@ def _line(value, known, references, elements, referent):
             base = _base_of_type(base)
         if further:
             parts.append(', "further_bases":["%s"]' % '","'.join("0x%x" % id(one) for one in further))
+        computed = _computed(value, further)
+        if computed:
+            parts.append(', "computed":[%s]' % ",".join(map(_quoted, computed)))
     elif kind is _Frame:
         code = value.f_code
         function = getattr(code, "co_qualname", code.co_name)

@@ -424,6 +424,12 @@ fn a_character_that_snapshots_of_v8_cannot_hold_is_refused() {
         assert_eq!(refused.code, 2, "{}", refused.stdout);
         assert!(refused.stderr.contains("is U+F600 in its snapshots"), "{}", refused.stderr);
     }
+    let key = ".map[\"\u{1f600}\"]";
+    let sum = format!("sum({key})");
+    for words in [["list", "type = Map", "of", key], ["group", "type = Map", "by", key], ["count", "", "show", &sum]] {
+        let refused = run(&[words[0], shown(&dump), words[1], words[2], words[3]]);
+        assert!(refused.code == 2 && refused.stderr.contains("is U+F600"), "{}{}", refused.stdout, refused.stderr);
+    }
     assert_eq!(run(&["count", shown(&dump), "text = \"\u{f600}\""]).code, 0);
     assert_eq!(run(&["count", shown(&testdata("foreign/jvm/17.hprof.zst")), "text = \"\u{1f600}\""]).code, 0);
 }

@@ -185,12 +185,14 @@ type DumpEnd = (u64, u64);
 /// The address of a type, and its description.
 type NamedType = (u64, Class);
 
-/// The name of a type, as its instances show it, and the addresses of its base and further bases.
+/// The name of a type, as its instances show it, the addresses of its base and further bases, and the names of attributes
+/// that its instances have although the dump may not have them.
 #[derive(Debug)]
 struct Class {
     name: Box<str>,
     base: Option<u64>,
     further_bases: Vec<u64>,
+    computed: Vec<String>,
 }
 
 /// The end of the dump that the line at `offset` gives, if it is the last one and does not begin as an object.
@@ -203,7 +205,8 @@ fn end_of(line: &Line<'_>, text: &[u8], offset: u64) -> Option<DumpEnd> {
 fn type_of(line: &Line<'_>) -> Option<NamedType> {
     let address = line.address.filter(|_| line.kind == b"type")?;
     let name = name_of_type(line).into_boxed_str();
-    Some((address, Class { name, base: line.base, further_bases: line.further_bases.clone() }))
+    let computed = line.computed.iter().map(|name| name.to_name()).collect();
+    Some((address, Class { name, base: line.base, further_bases: line.further_bases.clone(), computed }))
 }
 
 /// Returns whether a line is the first one of a dump.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Sets attributes of objects from outside their class, so that nothing in the class has their names.
 const PROGRAM: &str = r#"
-import collections, dataclasses, dump_heap, sys, typing
+import collections, dataclasses, datetime, dump_heap, sys, typing
 
 class Holder:
     pass
@@ -56,6 +56,44 @@ class Data:
     number: int = 0
     size: int = 100
 
+class Doubled:
+    __slots__ = ("number", "gap")
+
+    @property
+    def doubled(self):
+        return self.number * 2
+
+class Odd(Doubled):
+    pass
+
+class Mixed(Holder, Odd):
+    pass
+
+class Sized(dict):
+    def __init__(self, number):
+        self["size"] = number % 2
+        self["other"] = 5
+        self.size = number % 5
+
+sizes = [Sized(number) for number in range(20)]
+print("Sized", ".size = 0", sum(one.size == 0 for one in sizes), sep="\t")
+
+class Event:
+    def __init__(self, number):
+        self.day = datetime.date(2020 + number % 3, 1, 2)
+        self.span = datetime.timedelta(days=number)
+        self.error = ValueError(number)
+        self.inner = (Mixed if number % 2 else Odd)()
+        self.inner.number = number
+        self.sized = sizes[number]
+
+events = [Event(number) for number in range(20)]
+for path, test in (('.sized["size"] = 0', lambda one: one.sized["size"] == 0), (".sized.size = 0", lambda one: one.sized.size == 0),
+                   (".day.year = 2021", lambda one: one.day.year == 2021), (".span.days >= 5", lambda one: one.span.days >= 5),
+                   (".inner.doubled > 9", lambda one: one.inner.doubled > 9), (".inner.number < 4", lambda one: one.inner.number < 4),
+                   (".error.args != null", lambda one: one.error.args is not None),
+                   (".span.weeks = 1", lambda one: hasattr(one.span, "weeks")), (".inner.gap = 1", lambda one: hasattr(one.inner, "gap"))):
+    print("Event", path, sum(map(test, events)), sep="\t")
 data = [Data(number, 100 if number % 2 else number + 1000) for number in range(30)]
 docs, cuts = [Doc(number) for number in range(30)], [Cut(number) for number in range(3)]
 print("docs", sum(one.size == 100 for one in docs), sum(one.owner is None for one in docs), sep="\t")
@@ -89,13 +127,23 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
     assert_eq!(asked("*.Plain", ".marker = \"one\""), (0, 0));
     // The script does not write numbers of more than 128 bits.
     let printed = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(printed.lines().count(), 7);
+    assert_eq!(printed.lines().count(), 17);
     let docs = printed.lines().next_back().expect("a line of the documents");
     // What the class defines may be an attribute of the instance as well, which is the same object: it is not known then.
     for (test, passing) in [".size = 100", ".owner = null"].into_iter().zip(docs.split('\t').skip(1)) {
         let (found, doubted) = asked("*.Doc", test);
         let passing: u64 = passing.parse().expect("a number");
         assert!(found <= passing && passing <= found + doubted, "{test}: {found} to {doubted} more, not {passing}");
+    }
+    // What a property or a type in C computes is not in the dump, and nothing else is in doubt.
+    for line in printed.lines().skip(6).take(10) {
+        let [class, test, passing] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let passing: u64 = passing.parse().expect("a number");
+        let (found, doubted) = asked(&format!("*.{class}"), test);
+        assert!(found <= passing && passing <= found + doubted, "{test}: {found} to {doubted} more, not {passing}");
+        let is_computed =
+            [".day.year", ".span.days", ".inner.doubled", ".error.args"].iter().any(|path| test.contains(path));
+        assert_eq!(doubted == 0, !is_computed, "{test}: {doubted} in doubt");
     }
     assert_eq!(asked("*.Doc", ".limit = 100").0, 0, "an attribute of the class");
     assert_eq!((asked("*.Data", ".size = 100"), asked("*.Data", ".limit = 100").0), ((15, 0), 0));

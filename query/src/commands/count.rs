@@ -28,7 +28,10 @@ pub(super) const COMMAND: Command = Command {
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let ShowClause { aggregates, rest } = ShowClause::of(&ask.arguments)?;
     let (snapshot, kinds, expression) = match asked::asked(ask, &rest, 0)? {
-        Asked::Objects(snapshot, kinds, expression) => (snapshot, kinds, expression),
+        Asked::Objects(snapshot, kinds, expression) => {
+            found::refuse_wide(&*ask.recording()?, &ask.arguments.text())?;
+            (snapshot, kinds, expression)
+        }
         Asked::Processes(expression) => return of_processes(ask, &expression, &aggregates),
     };
     let numbers = ObjectNumbers::of(&aggregates)?;

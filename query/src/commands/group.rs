@@ -44,6 +44,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let columns = Columns { aggregates: &shown.aggregates, order };
     match asked::asked(ask, &request.rest, 0)? {
         Asked::Objects(snapshot, kinds, expression) => {
+            found::refuse_wide(&*ask.recording()?, &ask.arguments.text())?;
             of_objects(ask, &request, &columns, snapshot, &kinds, &expression)
         }
         Asked::Processes(expression) => processes::grouped(ask, &request, &columns, &expression),

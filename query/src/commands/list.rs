@@ -40,7 +40,10 @@ const CELL_BYTES: u64 = 110;
 fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let asked = Asked::of(&ask.arguments)?;
     match asked::asked(ask, &asked.rest, 0)? {
-        asked::Asked::Objects(snapshot, kinds, expression) => of_objects(ask, &asked, snapshot, &kinds, &expression),
+        asked::Asked::Objects(snapshot, kinds, expression) => {
+            found::refuse_wide(&*ask.recording()?, &ask.arguments.text())?;
+            of_objects(ask, &asked, snapshot, &kinds, &expression)
+        }
         asked::Asked::Processes(expression) => processes::listed(ask, &asked, &expression),
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn kinds_and_expression(
 }
 
 /// Refuses a character that the texts of a recording cannot hold: that none has it would be no answer.
-fn refuse_wide(recording: &Recording, text: &str) -> Result<(), QueryError> {
+pub(crate) fn refuse_wide(recording: &Recording, text: &str) -> Result<(), QueryError> {
     const LAST_OF_16_BITS: char = '\u{ffff}';
     match text.chars().find(|&c| c > LAST_OF_16_BITS) {
         Some(wide) if !recording.has_wide_characters()? => Err(QueryError::usage(format!(

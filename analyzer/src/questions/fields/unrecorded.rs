@@ -1,7 +1,7 @@
 //! Fields that objects have although the recording does not have them.
 //!
 //! ```text
-//!   the type has the attribute `not recorded`, with the name ──────────────────▶ all of its objects have the field
+//!   the type, or a base, has the attribute `not recorded`, with the name ──────▶ all of its objects have the field
 //!   the object has a text in the field `not recorded`: `{@plan, @count}` ──────▶ it has the fields of these names
 //!                                                      any other text ─────────▶ it may have a field of any name
 //! ```
@@ -30,8 +30,8 @@ pub(super) struct Unrecorded<'r> {
 impl<'r> Unrecorded<'r> {
     pub(super) fn find(tables: &'r Tables, fields: &Fields, name: &str) -> Self {
         let types = (0..tables.type_count() as u32).map(TypeId);
-        let types =
-            types.filter(|&id| tables.type_attributes(id).any(|(key, of_type)| key == NOT_RECORDED && of_type == name));
+        let has_it = |id| tables.type_attributes(id).any(|(key, of_type)| key == NOT_RECORDED && of_type == name);
+        let types = types.filter(|&id| tables.type_and_bases(id).any(has_it));
         let lists = fields.all().filter(|(_, field)| {
             name != NOT_RECORDED && field.encoding == Encoding::Text && tables.string(field.name) == NOT_RECORDED
         });

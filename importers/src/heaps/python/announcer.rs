@@ -174,7 +174,7 @@ impl<'k, 's> Announcer<'k, 's> {
 }
 
 /// The field of an object that says that it may have attributes of any name.
-const NOT_RECORDED: &str = "not recorded";
+pub(super) const NOT_RECORDED: &str = "not recorded";
 const ANY_NAME: &str = "all attributes";
 
 /// Classes of the standard library whose objects refer to their elements without a name.

@@ -33,6 +33,8 @@ pub(crate) struct Line<'a> {
     pub(crate) base: Option<u64>,
     /// Bases of a type, except the first one and that one's bases.
     pub(crate) further_bases: Vec<u64>,
+    /// Names of attributes that instances of a type have, although the dump may not have them.
+    pub(crate) computed: Vec<Text<'a>>,
     /// Function called in a frame.
     pub(crate) function: Option<Text<'a>>,
     pub(crate) file: Option<Text<'a>>,
@@ -89,6 +91,10 @@ impl<'a> Line<'a> {
                 b"module" => line.module = scanner.text()?,
                 b"base" => line.base = scanner.address()?,
                 b"further_bases" => scanner.addresses(&mut line.further_bases)?,
+                b"computed" => scanner.array(|scanner| {
+                    line.computed.extend(scanner.text()?);
+                    Ok(())
+                })?,
                 b"function" => line.function = scanner.text()?,
                 b"file" => line.file = scanner.text()?,
                 b"line" => line.line = scanner.integer()?,
