@@ -234,7 +234,9 @@ impl Types {
         let own = if self.longest_text.is_some() { attributes::of_type(&name) } else { &[] };
         let further: Vec<String> = class.further_bases().map(|base| base.full_name()).collect();
         let further = further.iter().map(|name| (attributes::FURTHER_BASES, &**name));
-        let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).collect();
+        let computed = class.computed();
+        let computed = computed.iter().map(|name| (attributes::NOT_RECORDED, &**name));
+        let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).chain(computed).collect();
         let description = TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &name) };
         let type_id = writer.declare_type(&description)?;
         self.declared.insert((kind, name, 0), type_id);

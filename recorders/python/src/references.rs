@@ -5,6 +5,7 @@
 //! by the target objects, which mostly come in the same order.
 
 use barrow_writer::{Label, Result, StringId, Writer};
+use foldhash::HashSet;
 
 use crate::classes::{Facts, Known, Shape};
 use crate::object::{Object, Record, flags};
@@ -110,6 +111,9 @@ impl<'s, 'w> References<'s, 'w> {
             _ => {}
         }
         self.attributes(object, facts);
+        if facts.shape == Shape::DictAndMore {
+            self.let_attributes_be(object)?;
+        }
         self.found.iter().for_each(|one| self.told.push(one.target, one.label));
         let (found, told, named) = (&mut self.found, &mut self.told, &mut self.named);
         if is_collected {
@@ -138,6 +142,24 @@ impl<'s, 'w> References<'s, 'w> {
         let class = facts.is_held.then(|| (object.class().object(), self.own.class));
         let all = members.chain(values).chain(dicts).chain(class);
         all.for_each(|(target, name)| self.named.push(target, Label::Name(name)));
+    }
+
+    /// Takes the label from items of a dictionary whose key is the name of an attribute, too: they are found by the key.
+    fn let_attributes_be(&mut self, object: Object<'s>) -> Result<()> {
+        let mut own: HashSet<Label> = self.named.entries.iter().flatten().map(|&(_, label)| label).collect();
+        let (names, mut outcome) = (&mut self.names, Ok(()));
+        for dict in [object.attribute_dict(), object.managed_dict()].into_iter().flatten() {
+            dict.dict_items(|key, _| match names.of_key(key) {
+                Ok(label) => _ = own.insert(label),
+                Err(error) => outcome = Err(error),
+            });
+        }
+        for item in &mut self.found {
+            if own.contains(&item.label) {
+                item.label = Label::Unknown;
+            }
+        }
+        outcome
     }
 
     fn parts_of_class(&mut self, object: Object<'s>) -> Result<()> {

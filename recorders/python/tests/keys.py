@@ -4,6 +4,7 @@ to: a text as Python has it, `Missing`, or `Unknown`, where the recording does n
     python keys.py RECORDING
 """
 
+import datetime
 import enum
 import sys
 
@@ -26,6 +27,21 @@ class Level(enum.IntEnum):
 
 class Own:
     pass
+
+
+class Named(dict):
+    """A dictionary with a key that is the name of an attribute."""
+
+    def __init__(self):
+        self["size"], self.size, self["other"] = "of the key", "of the attribute", "of another key"
+
+
+class Slotted:
+    __slots__ = ("set", "unset")
+
+    @property
+    def computed(self):
+        return "text"
 
 
 class Case:
@@ -84,6 +100,22 @@ owner.tell(".held.user", owner.held.user)
 state, text = Case("state", State.GONE), Case("text", Text("some text"))
 state.tell(".held", str.__str__(state.held))
 text.tell(".held", str.__str__(text.held))
+
+named, span = Case("named", Named()), Case("span", datetime.timedelta(3))
+failed, slotted = Case("failed", ValueError(1)), Case("slotted", Slotted())
+slotted.held.set, span.weeks = "a text", "of the case"
+vast_named = Case("vast named", Named())
+vars(vast_named.held)
+for one in [named, vast_named]:
+    one.tell(".held.size", one.held.size)
+    one.tell('.held["size"]', one.held["size"])
+    one.tell('.held["other"]', one.held["other"])
+span.tell(".held.days", "Unknown")
+span.tell(".held.weeks", "Missing")
+failed.tell(".held.args", "Unknown")
+slotted.tell(".held.set", slotted.held.set)
+slotted.tell(".held.unset", "Missing")
+slotted.tell(".held.computed", "Unknown")
 
 barrow.start(sys.argv[1])
 barrow.snapshot()

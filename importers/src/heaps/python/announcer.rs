@@ -1,6 +1,6 @@
 //! Announces the lines of one thread to a shard.
 
-use super::attributes::VALUE;
+use super::attributes::{NOT_RECORDED, VALUE};
 use super::line::{Line, References};
 use super::types::{LineType, put_key};
 use super::{Classes, ReferenceNames, name_of_type};
@@ -173,8 +173,6 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 }
 
-/// The field of an object that says that it may have attributes of any name.
-pub(super) const NOT_RECORDED: &str = "not recorded";
 const ANY_NAME: &str = "all attributes";
 
 /// Classes of the standard library whose objects refer to their elements without a name.

@@ -6,6 +6,10 @@ pub(crate) const FURTHER_BASES: &str = "implements";
 /// The attribute of a type with the name of the field that leads to further fields of its objects.
 pub(crate) const FIELDS_IN: &str = "fields in";
 
+/// The attribute of a type with the name of a field that its objects have, although the recording may not have it; and the
+/// field of an object that says that it may have attributes of any name.
+pub(crate) const NOT_RECORDED: &str = "not recorded";
+
 /// The field that holds a number.
 pub(crate) const VALUE: &str = "value";
 

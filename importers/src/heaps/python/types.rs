@@ -1,7 +1,6 @@
 //! The types of objects: their keys in a dump, and their declaration.
 
 use super::Classes;
-use super::announcer::NOT_RECORDED;
 use super::attributes;
 use super::line::Line;
 use crate::context::Vocabulary;
@@ -90,7 +89,7 @@ impl LineType {
         for (address, class) in new.into_iter().rev() {
             let own = if has_attributes(&*class.name) { attributes::of_type(&class.name) } else { &[] };
             let further = classes.further_bases(class).map(|name| (attributes::FURTHER_BASES, name));
-            let computed = class.computed.iter().map(|name| (NOT_RECORDED, name.as_str()));
+            let computed = class.computed.iter().map(|name| (attributes::NOT_RECORDED, name.as_str()));
             let attributes: Vec<(&str, &str)> = own.iter().copied().chain(further).chain(computed).collect();
             let description =
                 TypeDescription { base, attributes: &attributes, ..TypeDescription::new(kind, &class.name) };

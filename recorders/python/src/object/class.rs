@@ -15,6 +15,7 @@ const FLAGS: usize = 168;
 const MEMBERS: usize = 240;
 const BASE: usize = 256;
 const SPACE: usize = 264;
+const SETS: usize = 280;
 const DICT_OFFSET: usize = 288;
 const BASES: usize = 336;
 const RESOLUTION: usize = 344;
@@ -191,6 +192,29 @@ impl<'s> Class<'s> {
             }
         }
         members
+    }
+
+    /// The names of attributes that instances have although they may hold no object for them: a property, or a number that a
+    /// class in C keeps as such. Those of bases outside of its line count as its own.
+    pub(crate) fn computed(self) -> Vec<String> {
+        let held = self.members();
+        let mut names = Vec::new();
+        for class in std::iter::once(self).chain(self.further_bases()) {
+            let Some(space) = class.space() else { continue };
+            space.dict_items(|name, value| {
+                // SAFETY: of a class: the function that sets such an attribute, or null.
+                let is_constant = unsafe { value.class().0.field::<*const u8>(SETS) }.is_null();
+                if is_constant || !name.class().has(flags::TEXT) {
+                    return;
+                }
+                let name = name.text();
+                let is_of_language = name.starts_with("__") && name.ends_with("__");
+                if !is_of_language && held.iter().all(|member| member.name.to_bytes() != name.as_bytes()) {
+                    names.push(name);
+                }
+            });
+        }
+        names
     }
 
     /// The names of attributes that instances keep without a dictionary, in the order of their values.
