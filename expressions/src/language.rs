@@ -86,6 +86,11 @@ pub trait Language {
     /// # Errors
     /// A sentence if rows have no such names.
     fn object(&self, number: u32) -> Result<Self::Term, String>;
+    /// The row of this number in a snapshot, which is not in others.
+    ///
+    /// # Errors
+    /// A sentence if rows have no such names, or the question is about another snapshot.
+    fn object_of(&self, snapshot: u32, number: u32) -> Result<Self::Term, String>;
     /// The row of this number, counted from 1, in the last table.
     ///
     /// # Errors

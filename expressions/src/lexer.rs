@@ -24,6 +24,8 @@ pub(crate) enum TokenKind {
     Set(String),
     /// `@123`.
     Object(u32),
+    /// `2:@123`: the snapshot, and the object there.
+    ObjectOf(u32, u32),
     /// `%3`.
     Row(usize),
     /// One of [`OPERATORS`].
@@ -131,9 +133,14 @@ fn word(word: &str) -> Result<TokenKind, &'static str> {
         let named = is_name(name).then(|| TokenKind::Set(name.to_owned()));
         return named.ok_or("sets have names of letters, digits and `_`, like $large");
     }
+    const OBJECTS: &str = "objects are numbered from @0 on, up to 32 bits";
     if let Some(number) = word.strip_prefix('@') {
         let object = number.parse().ok().filter(|_| is_number(number)).map(TokenKind::Object);
-        return object.ok_or("objects are numbered from @0 on, up to 32 bits");
+        return object.ok_or(OBJECTS);
+    }
+    if let Some((snapshot, number)) = word.split_once(":@").filter(|(snapshot, _)| is_number(snapshot)) {
+        let both = snapshot.parse().ok().zip(number.parse().ok().filter(|_| is_number(number)));
+        return both.map(|(snapshot, number)| TokenKind::ObjectOf(snapshot, number)).ok_or(OBJECTS);
     }
     if let Some(number) = word.strip_prefix('%') {
         let row = number.parse().ok().filter(|_| is_number(number)).map(TokenKind::Row);

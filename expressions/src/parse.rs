@@ -126,6 +126,7 @@ impl<'t, L: Language> Parser<'t, L> {
             TokenKind::Word(word) => self.attribute(word, token.position),
             TokenKind::Set(name) => named(self.language.set(name), token.position),
             TokenKind::Object(number) => named(self.language.object(*number), token.position),
+            TokenKind::ObjectOf(snapshot, number) => named(self.language.object_of(*snapshot, *number), token.position),
             TokenKind::Row(row) => named(self.language.row(*row), token.position),
             _ => Err(error(token.position, format!("expected {} here", L::TERM))),
         }

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use barrow_importers::{Contents, ObjectLayout};
 use barrow_writer::Compression;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
@@ -101,7 +100,7 @@ pub struct QuestionFlags {
     #[arg(long)]
     pub verify: bool,
     /// The file to write.
-    #[arg(short, long, value_name = "DST", value_parser = PathBufValueParser::new().try_map(destination))]
+    #[arg(short, long, value_name = "DST")]
     pub output: Option<PathBuf>,
     /// Replace DST if it exists.
     #[arg(long)]
@@ -367,14 +366,6 @@ fn parse_pool(text: &str) -> Result<Pool, String> {
 fn parse_jobs(text: &str) -> Result<u64, String> {
     let jobs = text.parse().ok().filter(|jobs| (1..=1_000_000).contains(jobs));
     jobs.ok_or_else(|| "a number of jobs is written like 8, and is at least 1".to_owned())
-}
-
-/// A file. Elsewhere `-` is the standard output, which may be a terminal and cannot be replaced as a whole.
-fn destination(path: PathBuf) -> Result<PathBuf, String> {
-    if path.as_os_str() == "-" {
-        return Err("DST is a file, and nothing is written to the standard output; a file named `-` is ./-".to_owned());
-    }
-    Ok(path)
 }
 
 /// The sizes of expressions: `64KiB`, `1M`, `4096`.

@@ -98,6 +98,14 @@ impl Question {
         if let (false, false, Some(word)) = (self.is_help, self.command.takes_words(), self.arguments.words().first()) {
             return Err(self.command.refuses(word));
         }
+        // The standard output may be a terminal, and cannot be replaced as a whole: only a page of text goes there.
+        if self.arguments.flags.output.as_deref().is_some_and(|to| to.as_os_str() == "-")
+            && self.command.name != "report"
+        {
+            return Err(QueryError::usage(
+                "`-o -`: the destination is a file, and nothing is written to the standard output; a file named `-` is ./-",
+            ));
+        }
         match self.given.iter().find(|flag| !self.command.flags.contains(&flag.as_str())) {
             Some(flag) if !self.is_help => Err(self.command.refuses(flag)),
             _ => Ok(()),

@@ -55,7 +55,7 @@ export class FieldTree {
     for (const row of fields) {
       const at = (/** @type {string} */ key) => cellOf(/** @type {Table} */ (table), row, key);
       const value = /** @type {Value} */ (at('value'));
-      const key = value.kind === 'object' ? `${String(at('field')?.value).slice(1)} ${value.value.id}` : '';
+      const key = value.kind === 'object' ? `${nameOf(String(at('field')?.value))} ${value.value.id}` : '';
       const reference = byField.get(key);
       if (key) told.add(key);
       list.append(this.#item({
@@ -188,6 +188,12 @@ export function fieldTreeKey(event) {
 /** @param {Table} table @param {Value[]} row */
 function keyOf(table, row) {
   return `${cellOf(table, row, 'label')?.value ?? ''} ${cellOf(table, row, 'target')?.value ?? ''}`;
+}
+
+/** The name of a field as references have it: `."a b"` is `a b`. @param {string} field */
+function nameOf(field) {
+  const quoted = field.match(/^\."(.*)"$/s)?.[1];
+  return quoted?.replace(/\\(.)/gs, '$1') ?? field.slice(1);
 }
 
 /** @param {Answer} answer @returns {Table | undefined} */

@@ -386,6 +386,8 @@ export class Icicle {
 
   /** A click zooms into a cell; of cells that are too thin into what is drawn around them. @param {MouseEvent} event */
   #click({ offsetX, offsetY }) {
+    // What is below the pointer is another cell afterwards.
+    this.hover.hidden = this.tip.hidden = true;
     const strip = this.#stripAt(offsetX, offsetY);
     let at = strip ? strip.largest : this.cellAt(offsetX, offsetY);
     if (strip) while (at !== this.top && this.#box(at).w < FINEST) at = this.cells[at].parent;

@@ -74,6 +74,10 @@ impl Language for Images<'_> {
         self.names.set(name).map(Term::Member)
     }
 
+    fn object_of(&self, _snapshot: u32, number: u32) -> Result<Term, String> {
+        self.object(number)
+    }
+
     fn object(&self, _number: u32) -> Result<Term, String> {
         Err("processes are named as in `process = \"1234:0\"`".to_owned())
     }

@@ -156,11 +156,15 @@ fn answer(
         .fact(Column::duration("elapsed_ns").for_machines(), elapsed_ns)
         .fact(Column::count("ended").for_machines(), ended)
         .table(table);
-    if let Some(before) = before {
+    let has_changes = rows.iter().filter_map(|row| row.change.as_ref()).any(|change| {
+        change.cpu_time_ns.is_some() || change.allocated_bytes.is_some() || change.allocated_objects.is_some()
+    });
+    if let Some(before) = before.filter(|_| has_changes || ended > Some(0)) {
         let elapsed = elapsed_ns.map(|elapsed| format!(", {} before", units::duration(elapsed))).unwrap_or_default();
         let ended = ended.filter(|&ended| ended > 0).map(|ended| units::counted(ended, "thread"));
         let ended = ended.map(|threads| format!("; {threads} ended in between")).unwrap_or_default();
-        answer = answer.note(format!("+: since snapshot {}{elapsed}{ended}", before.snapshot));
+        let mark = if has_changes { "+: " } else { "" };
+        answer = answer.note(format!("{mark}since snapshot {}{elapsed}{ended}", before.snapshot));
     }
     if rows.is_empty() {
         return Ok(answer.note("this snapshot tells nothing of threads, and no label of a root names one").exact());

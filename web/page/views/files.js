@@ -70,7 +70,14 @@ function table(files, ctx, show) {
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': 'files' }, h('table', { class: 'rows' },
     h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col', class: ['size', 'snapshots'].includes(name) ? 'number' : '' }, name)))),
     h('tbody', null, files.map((file) => h('tr', { 'data-file': file.id, 'data-file-state': file.state },
-      h('td', null, h('a', { href: ctx.href({ f: file.name, q: waiting, p: file.state === 'ready' || waiting ? null : 'files' }) }, h('bdi', null, visible(file.name)))),
+      h('td', null, h('a', {
+        href: ctx.href({ f: file.name, q: waiting, p: file.state === 'ready' || waiting ? null : 'files' }),
+        onclick: file.state !== 'dump' || imports.has(file.id) ? undefined : (/** @type {MouseEvent} */ event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          begin(file, ctx, show, true);
+        },
+      }, h('bdi', null, visible(file.name)))),
       h('td', null, stateOf(file, ctx, show)),
       h('td', null, visible(file.format ?? '')), h('td', { class: 'number' }, size(file.bytes)),
       h('td', { class: 'number' }, file.snapshots === null ? '' : grouped(file.snapshots)))))));
@@ -91,8 +98,8 @@ function stateOf(file, ctx, show) {
   }
 }
 
-/** @param {ServedFile} file @param {Context} ctx @param {() => void} show */
-function begin(file, ctx, show) {
+/** @param {ServedFile} file @param {Context} ctx @param {() => void} show @param {boolean} [opens] the file afterwards */
+function begin(file, ctx, show, opens = false) {
   const controller = new AbortController();
   const since = performance.now();
   const node = h('div', { 'data-state': 'loading' }, progressNode(() => controller.abort(STOPPED)));
@@ -116,7 +123,7 @@ function begin(file, ctx, show) {
       end(`imported ${file.name}`);
       const { f, q, s, w, lets } = ctx.state;
       const isWaiting = waitingLine(ctx) !== '' && (f === null || f === file.name);
-      if (isSeen && (file.dumps || isWaiting)) ctx.go({ f: file.name, p: null, ...(isWaiting ? { q, s, w, lets } : { q: '' }) });
+      if (isSeen && (opens || file.dumps || isWaiting)) ctx.go({ f: file.name, p: null, ...(isWaiting ? { q, s, w, lets } : { q: '' }) });
     },
     (error) => {
       failures.set(file.id, isAbort(error) ? h('p', { class: 'cancelled', 'data-state': 'cancelled' }, 'The import was stopped.') : errorNode(error));

@@ -104,6 +104,11 @@ impl Language for Objects<'_> {
         Ok(Term::Object(ObjectId(number)))
     }
 
+    fn object_of(&self, snapshot: u32, number: u32) -> Result<Term, String> {
+        self.belongs(&format!("{snapshot}:@{number} is an object"), SnapshotId(snapshot))?;
+        self.object(number)
+    }
+
     fn row(&self, row: usize) -> Result<Term, String> {
         if let Some(set) = self.names.row_set(row) {
             self.belongs(&format!("%{row} is a group of objects"), set.snapshot())?;
@@ -221,6 +226,8 @@ mod tests {
             ("size > 1 and @", 13, "from @0 on"),
             ("@+1", 0, "from @0 on"),
             ("@4294967296", 0, "from @0 on"),
+            ("@1 | 1:@2 | 0:@3", 12, "0:@3 is an object of snapshot 0; this question is about 1"),
+            ("1:@x", 0, "from @0 on"),
         ] {
             let error = parse(text, &TestNames).unwrap_err();
             assert_eq!(error.position, position, "{text}: {error}");
@@ -237,5 +244,6 @@ mod tests {
         }
         assert!(!parse("@1 - size > 5", &TestNames).unwrap().1);
         assert!(parse("size > 5 or $a", &TestNames).unwrap().1);
+        assert!(parse("@1 - 1:@2", &TestNames).unwrap().1);
     }
 }
