@@ -229,6 +229,12 @@ impl Answer {
         self.note(why)
     }
 
+    /// Returns whether it said that its numbers are not exact.
+    #[must_use]
+    pub fn is_inexact(&self) -> bool {
+        self.exactness.is_some_and(|exactness| exactness != "exact")
+    }
+
     /// Every number in it is exact.
     pub fn exact(mut self) -> Self {
         self.exactness = Some("exact");

@@ -46,6 +46,8 @@ _HEAP_TYPE = 1 << 9
 _OPTIMIZED = 1
 _ALL = slice(None)
 _NOTHING = object()
+# What every object has beside what is its own.
+_OF_LANGUAGE = ("__class__", "__dict__", "__weakref__")
 
 # Everything is read without calling what a class may define itself.
 _dict_of_type = type.__dict__["__dict__"].__get__
@@ -321,6 +323,10 @@ def _references(value, known):
     if kind is dict or kind is list or kind is tuple:
         return references, elements
     others = gc.get_referents(value)
+    if kind is _Frame and _shows_variables(value):
+        # The collector does not find the variables of a frame that runs.
+        known_ones = set(map(id, others))
+        others += [one for _, one in list(value.f_locals.items()) if id(one) not in known_ones]
     if not others:
         if _is_type(known) and not _is_heap_type(value):
             # The collector does not look into classes that are part of the interpreter.
@@ -367,8 +373,7 @@ def _names(value, known, others):
     elif kind is _Cell:
         names[id(others[0])] = ["cell_contents"]
     elif kind is _Frame:
-        # Before 3.13, asking for the variables would make a dictionary of them.
-        if sys.version_info >= (3, 13) and value.f_code.co_flags & _OPTIMIZED:
+        if _shows_variables(value):
             for name, variable in list(value.f_locals.items()):
                 names.setdefault(id(variable), []).append(name)
     elif _is_type(known):
@@ -385,6 +390,11 @@ def _names(value, known, others):
             dicts = [one for one in dicts if _holds_attributes(one, value, known, len(others))]
         _name_dict(dicts, names)
     return names
+
+
+def _shows_variables(frame):
+    """Whether asking a frame for its variables changes nothing: before 3.13, that would make a dictionary of them."""
+    return sys.version_info >= (3, 13) and bool(frame.f_code.co_flags & _OPTIMIZED)
 
 
 def _nameless_dicts(others, names):
@@ -443,7 +453,7 @@ def _computed(itself, further):
         space = _space(one)
         has_objects_only = "__slots__" in space
         for name, value in list(space.items()):
-            if type(name) is not str or name[:2] == "__" == name[-2:]:
+            if type(name) is not str or name in _OF_LANGUAGE:
                 continue
             if type(value) is _Member:
                 if not has_objects_only:

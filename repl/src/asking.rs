@@ -164,6 +164,8 @@ fn print(
     };
     let format = target.format;
     let (cut, lost, code) = (answer.cut.clone(), answer.lost.clone(), exit_code(target.damaged, &answer));
+    // CSV has rows only, so that numbers that are not exact would look as if they were.
+    let doubts = if format == Format::Csv && answer.is_inexact() { answer.notes.clone() } else { Vec::new() };
     let mut unanswered = None;
     let printed: Result<(), ReplError> = match sink {
         Sink::Stdout => {
@@ -183,6 +185,7 @@ fn print(
         }
     };
     unanswered.map_or(printed, |error| Err(ReplError::Query(error)))?;
+    doubts.iter().for_each(|sentence| complain(sentence));
     if let Some(sentence) = cut.filter(|_| format != Format::Table) {
         complain(&sentence);
     }

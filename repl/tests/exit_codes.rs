@@ -434,6 +434,22 @@ fn a_character_that_snapshots_of_v8_cannot_hold_is_refused() {
     assert_eq!(run(&["count", shown(&testdata("foreign/jvm/17.hprof.zst")), "text = \"\u{1f600}\""]).code, 0);
 }
 
+#[test]
+fn what_a_program_computes_when_it_reads_it_is_unknown_also_in_csv() {
+    let dump = testdata("foreign/v8/node20-cards-1.heapsnapshot.zst");
+    let computed = run(&["inrefs", shown(&dump), "name = \"system / AccessorPair\"", "by", "field"]).stdout;
+    assert!(computed.contains("objectMode"), "{computed}");
+    let (type_is, value) = ("type = Object and .objectMode", "\"system / AccessorPair\"");
+    for format in ["table", "csv"] {
+        let counted = run(&["count", shown(&dump), &format!("{type_is} = {value}"), "--format", format]);
+        let said = counted.stdout.clone() + &counted.stderr;
+        assert!(said.contains("of which it is not known whether") && counted.code == 0, "{said}");
+        assert_eq!(counted.stderr.is_empty(), format == "table", "{said}");
+    }
+    let csv = run(&["count", shown(&dump), "type = Object", "--format", "csv"]);
+    assert_eq!((csv.code, csv.stderr.as_str()), (0, ""));
+}
+
 /// Where null is an object with a name, nothing tells it from others without contents.
 #[test]
 fn without_contents_it_is_not_known_what_is_not_null() {

@@ -47,7 +47,7 @@ pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 use path::Declaration;
 pub use path::FieldPath;
-pub(crate) use standing::{Meant, Standing};
+pub(crate) use standing::{COMPUTED, Meant, Standing};
 pub(crate) use tested::Tested;
 pub(crate) use value_predicate::{TextAnswers, ValuePredicate};
 pub(crate) use value_predicate::{number, shortest};

@@ -385,6 +385,8 @@ mod tests {
     /// As a program adds them: `double sum = 0; for (float f : floats) sum += f;`.
     #[test]
     fn numbers_of_32_bits_count_with_all_of_their_bits() {
+        let large = totals(&[Held::Value(Value::Float(123_456_789.0))]);
+        assert_eq!(large.greatest(), Some(&Number::Real(123_456_792.0)), "as Java says of `(double) 123456789f`");
         let floats = totals(&[Held::Value(Value::Float(0.1)); 3]);
         assert_eq!(floats.sum(), Some(Number::Real(0.300_000_004_470_348_36)));
         assert!(!floats.is_rounded());

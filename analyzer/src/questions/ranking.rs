@@ -251,7 +251,7 @@ impl Source<'_> {
             retained = flat.in_a_row(block.first, block.count, &mut sizes).map(<[u32]>::to_vec);
         }
         move |object| match self {
-            Source::Block(number) => block.number(*number, row(object)),
+            Source::Block(number) => number.in_block(block, row(object)),
             Source::Site(sites, tables, number) => {
                 let site = block.site(row(object))?;
                 match number {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use barrow_analyzer::{
     Expression, FieldPath, FieldValue, Heap, Held, KindId, Line, Number, ObjectId, ObjectSet, Progress, RankOrder,
-    SnapshotId, Tables, number_order, objects,
+    SnapshotId, Tables, Time, number_order, objects,
 };
 
 use crate::answer::{Absence, Answer, Column, Table, Value, table, units};
@@ -185,7 +185,7 @@ impl What {
                     Held::Object(object) => unread.contains(*object),
                     _ => false,
                 };
-                Ok((keys.collect(), column.iter().filter(is_unread).count() as u64))
+                Ok((with_long_numbers(keys.collect()), column.iter().filter(is_unread).count() as u64))
             }
             What::Attribute(attribute) => {
                 let mut keys = Vec::new();
@@ -200,6 +200,24 @@ impl What {
     }
 }
 
+/// The same keys with numbers instead of texts, if all texts are numbers with more digits than 64 bits have: some runtimes
+/// write only the digits of these.
+fn with_long_numbers(mut keys: Vec<Key>) -> Vec<Key> {
+    const DIGITS: usize = 19;
+    let number =
+        |text: &str| (text.trim_start_matches('-').len() >= DIGITS).then(|| text.parse::<i128>().ok()).flatten();
+    if keys.iter().all(|key| !matches!(key, Key::Text(text) if number(text).is_none())) {
+        for key in &mut keys {
+            if let Key::Text(text) = key
+                && let Some(number) = number(text)
+            {
+                *key = Key::Whole(number);
+            }
+        }
+    }
+    keys
+}
+
 /// A sorting key.
 #[derive(Debug, Clone, PartialEq)]
 enum Key {
@@ -207,6 +225,8 @@ enum Key {
     Whole(i128),
     /// What an object reads as.
     Read(Number),
+    /// A date or a time that an object reads as.
+    Time(Time),
     Text(String),
     Object(ObjectId),
     None,
@@ -229,10 +249,11 @@ impl Key {
     }
 
     fn of_line(line: &Line) -> Self {
-        match line.number() {
-            Some(Number::Whole(whole)) => Key::Whole(whole),
-            Some(number) => Key::Read(number),
-            None => Key::Text(line.text.clone()),
+        match (line.number(), line.time()) {
+            (Some(Number::Whole(whole)), _) => Key::Whole(whole),
+            (Some(number), _) => Key::Read(number),
+            (None, Some(moment)) => Key::Time(Time { moment, text: line.text.clone() }),
+            (None, None) => Key::Text(line.text.clone()),
         }
     }
 
@@ -246,12 +267,13 @@ impl Key {
         }
     }
 
-    /// The order of two keys: numbers, from the largest on; texts from A on; objects; then those without a value.
+    /// The order of two keys: numbers, from the largest on; times, from the first on; texts from A on; objects; then those without a value.
     fn order(&self, other: &Key, direction: Option<RankOrder>) -> Ordering {
         let (order, usual) = match (self, other) {
             _ if self.class() != other.class() => return self.class().cmp(&other.class()),
             (Key::Object(one), Key::Object(other)) => (one.cmp(other), RankOrder::Ascending),
             (Key::Text(one), Key::Text(other)) => (one.cmp(other), RankOrder::Ascending),
+            (Key::Time(one), Key::Time(other)) => (one.moment.order(&other.moment), RankOrder::Ascending),
             (Key::Whole(one), Key::Whole(other)) => (one.cmp(other), RankOrder::Descending),
             (Key::Number(one), Key::Number(other)) => (one.total_cmp(other), RankOrder::Descending),
             (one, other) => (number_order(&one.number(), &other.number()), RankOrder::Descending),
@@ -266,9 +288,10 @@ impl Key {
     fn class(&self) -> u8 {
         match self {
             Key::Number(_) | Key::Whole(_) | Key::Read(_) => 0,
-            Key::Text(_) => 1,
-            Key::Object(_) => 2,
-            Key::None => 3,
+            Key::Time(_) => 1,
+            Key::Text(_) => 2,
+            Key::Object(_) => 3,
+            Key::None => 4,
         }
     }
 
@@ -277,7 +300,7 @@ impl Key {
             Key::Number(number) => Number::Real(*number),
             Key::Whole(whole) => Number::Whole(*whole),
             Key::Read(number) => number.clone(),
-            Key::Text(_) | Key::Object(_) | Key::None => Number::Real(f64::NAN),
+            Key::Time(_) | Key::Text(_) | Key::Object(_) | Key::None => Number::Real(f64::NAN),
         }
     }
 }
@@ -382,4 +405,20 @@ pub(super) fn cells(
         What::Attribute(attribute) => attribute.read(&details, heap, progress),
     };
     columns.iter().map(of_column).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_no_texts() {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| Key::Text(text.to_owned())).collect::<Vec<_>>();
+        let long = ["9223372036854775808", "-10000000000000000000000000000000000000"];
+        let numbers = [9_223_372_036_854_775_808, -10_i128.pow(37)].map(Key::Whole);
+        assert_eq!(with_long_numbers(texts(&long)), numbers);
+        let mixed = [texts(&long), texts(&["a text"])].concat();
+        assert_eq!(with_long_numbers(mixed.clone()), mixed);
+        assert_eq!(with_long_numbers(texts(&["123"])), texts(&["123"]));
+    }
 }

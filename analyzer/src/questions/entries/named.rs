@@ -24,13 +24,12 @@ use crate::file::tables::Tables;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::{Progress, check};
-use crate::questions::fields::Held;
+use crate::questions::fields::{COMPUTED, Held};
 
 /// The attributes.
 const KEYS: &str = "keys";
 const NO_KEY: &str = "no key";
 const OTHER_KEYS: &str = "other keys";
-const COMPUTED: &str = "computed";
 /// The value of `keys` where all properties have a reference.
 const ALL: &str = "names";
 /// Objects whose references are in memory at once.

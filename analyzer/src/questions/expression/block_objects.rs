@@ -11,7 +11,6 @@ use barrow_format::block::BlockColumns;
 use barrow_format::rows::TypeTotals;
 use barrow_format::{ObjectId, SiteId, StringId, TypeId};
 
-use super::terms::NumberAttribute;
 use crate::file::tables::Tables;
 use crate::graph::partial_set::PartialSet;
 
@@ -96,16 +95,6 @@ impl<'b> BlockObjects<'b> {
         sites.get(row).copied().filter(|&site| site != 0).map(SiteId)
     }
 
-    /// A number of an object that the block has itself; `None` for other attributes, and if the object has no such number.
-    pub(crate) fn number(&self, attribute: NumberAttribute, row: usize) -> Option<u64> {
-        match attribute {
-            NumberAttribute::Size => Some(self.shallow_bytes.at(row)),
-            NumberAttribute::Unmanaged => Some(self.unmanaged_bytes.at(row)),
-            NumberAttribute::Stored(stored) => (stored.in_block)(self, row),
-            _ => None,
-        }
-    }
-
     /// What identifies an object, from a column in which 0 means none; a column without values is empty.
     pub(super) fn identity(&self, row: usize, column: impl Fn(&BlockColumns) -> &Vec<u64>) -> Option<u64> {
         let (columns, _) = self.decoded?;
@@ -133,7 +122,7 @@ impl<'b> Sizes<'b> {
 
     /// The size of one object.
     #[inline(always)]
-    fn at(self, row: usize) -> u64 {
+    pub(super) fn at(self, row: usize) -> u64 {
         match self {
             Sizes::Zero => 0,
             Sizes::Narrow(sizes) => sizes[row].into(),

@@ -315,6 +315,16 @@ pub(crate) enum NumberAttribute {
 }
 
 impl NumberAttribute {
+    /// The number of an object that a block has itself; `None` for other attributes, and if the object has no such number.
+    pub(crate) fn in_block(self, block: &BlockObjects<'_>, row: usize) -> Option<u64> {
+        match self {
+            NumberAttribute::Size => Some(block.shallow_bytes.at(row)),
+            NumberAttribute::Unmanaged => Some(block.unmanaged_bytes.at(row)),
+            NumberAttribute::Stored(stored) => (stored.in_block)(block, row),
+            _ => None,
+        }
+    }
+
     /// The columns of blocks that it is read from: [`ColumnSelection::Sizes`] if they are not needed.
     pub(crate) fn columns(self) -> ColumnSelection {
         match self {

@@ -21,6 +21,7 @@ use crate::error::{AnalyzerError, Result};
 use crate::file::blocks::{begin, map_blocks, places};
 use crate::file::fields::Fields;
 use crate::file::object::objects;
+use crate::file::strings::StringAnswers;
 use crate::file::tables::{NULL, Tables};
 use crate::graph::object_set::{BITS, ObjectSet};
 use crate::heap::Heap;
@@ -35,9 +36,22 @@ const NAMED_BY: &str = "named by";
 /// The attribute of a type of strings, which have their text as their name.
 const TEXT_OF: &str = "text of";
 
-/// Types and kinds whose objects are numbers in any runtime: where no value is recorded, it is not known.
-const NUMBER_TYPES: [&str; 8] =
-    ["int", "float", "decimal.Decimal", "fractions.Fraction", "Integer", "Float", "Rational", "BigDecimal"];
+/// The attribute of a type with the name of objects that stand where a value is computed.
+pub(crate) const COMPUTED: &str = "computed";
+
+/// Types and kinds whose objects are numbers or times in any runtime: where no value is recorded, it is not known.
+const NUMBER_TYPES: [&str; 10] = [
+    "int",
+    "float",
+    "decimal.Decimal",
+    "fractions.Fraction",
+    "datetime.time",
+    "datetime.timedelta",
+    "Integer",
+    "Float",
+    "Rational",
+    "BigDecimal",
+];
 const NUMBER_KINDS: [&str; 2] = ["number", "bigint"];
 
 /// Returns whether objects of a type are numbers.
@@ -97,6 +111,8 @@ pub(super) struct ValueTypes<'r> {
     names: HashMap<TypeId, &'r str>,
     /// The types of which some objects represent the absence of a value.
     nulls: HashSet<TypeId>,
+    /// Tells for the name of an object whether it stands where a value is computed.
+    computed: Option<StringAnswers<'r>>,
     /// The types of texts and numbers, and those whose objects have their value in a field.
     always: HashSet<TypeId>,
 }
@@ -127,8 +143,12 @@ impl<'r> ValueTypes<'r> {
             let mut chain = tables.type_and_bases(id).take(if is_called { 1 } else { usize::MAX });
             chain.any(has_value) || holds_text(tables, id) || !is_called && holds_number(tables, id)
         };
-        let always = (0..tables.type_count() as u32).map(TypeId).filter(is_always).collect();
-        Ok(ValueTypes { tables, values, names, nulls, always })
+        let all = || (0..tables.type_count() as u32).map(TypeId);
+        let of_computed = |id| tables.type_attributes(id).filter(|&(key, _)| key == COMPUTED).map(|(_, name)| name);
+        let of_computed: HashSet<&str> = all().flat_map(of_computed).collect();
+        let computed = (!of_computed.is_empty()).then(|| tables.string_answers(move |text| of_computed.contains(text)));
+        let always = all().filter(is_always).collect();
+        Ok(ValueTypes { tables, values, names, nulls, computed, always })
     }
 
     /// Returns whether true and false are the numbers 1 and 0, as in Python.
@@ -150,6 +170,9 @@ impl<'r> ValueTypes<'r> {
     /// The value that the object in a row has itself, not in a target of its references.
     fn own(&self, columns: &BlockColumns, row: usize, fields: &[FieldId], codes: &[u64]) -> Option<Value> {
         let type_id = self.type_of(columns, row);
+        if self.is_computed(columns, row) {
+            return None;
+        }
         let field = self.values.get(&type_id);
         let value = field.and_then(|of| {
             let at = fields.iter().position(|&field| field == of.id)?;
@@ -178,9 +201,17 @@ impl<'r> ValueTypes<'r> {
                 _ if self.tables.type_attribute(type_id, TEXT_OF).is_some() => {
                     Some(Meant::Unknown(Some(Encoding::Text)))
                 }
-                _ => self.always.contains(&type_id).then_some(Meant::Unknown(None)),
+                _ => {
+                    let is_unknown = self.always.contains(&type_id) || self.is_computed(columns, row);
+                    is_unknown.then_some(Meant::Unknown(None))
+                }
             },
         }
+    }
+
+    fn is_computed(&self, columns: &BlockColumns, row: usize) -> bool {
+        let name = || columns.names.get(row).copied().flatten();
+        self.computed.as_ref().zip(name()).is_some_and(|(computed, name)| computed.get(name))
     }
 
     fn type_of(&self, columns: &BlockColumns, row: usize) -> TypeId {

@@ -131,8 +131,13 @@ pub(crate) fn number(value: Value) -> Option<Number> {
     })
 }
 
-/// A number of 32 bits with the value of its shortest decimal form.
+/// A number of 32 bits with the value of its shortest decimal form; its own value if that is larger than all that have
+/// digits after the point.
 pub(crate) fn shortest(number: f32) -> f64 {
+    const FIRST_WITHOUT_A_FRACTION: f32 = 16_777_216.0;
+    if number.abs() >= FIRST_WITHOUT_A_FRACTION {
+        return number.into();
+    }
     number.to_string().parse().unwrap_or(f64::NAN)
 }
 

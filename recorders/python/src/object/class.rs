@@ -197,6 +197,7 @@ impl<'s> Class<'s> {
     /// The names of attributes that instances have although they may hold no object for them: a property, or a number that a
     /// class in C keeps as such. Those of bases outside of its line count as its own.
     pub(crate) fn computed(self) -> Vec<String> {
+        const OF_LANGUAGE: [&str; 3] = ["__class__", "__dict__", "__weakref__"];
         let held = self.members();
         let mut names = Vec::new();
         for class in std::iter::once(self).chain(self.further_bases()) {
@@ -208,8 +209,9 @@ impl<'s> Class<'s> {
                     return;
                 }
                 let name = name.text();
-                let is_of_language = name.starts_with("__") && name.ends_with("__");
-                if !is_of_language && held.iter().all(|member| member.name.to_bytes() != name.as_bytes()) {
+                if !OF_LANGUAGE.contains(&name.as_str())
+                    && held.iter().all(|member| member.name.to_bytes() != name.as_bytes())
+                {
                     names.push(name);
                 }
             });
