@@ -435,6 +435,22 @@ fn a_character_that_snapshots_of_v8_cannot_hold_is_refused() {
 }
 
 #[test]
+fn only_a_report_goes_to_the_standard_output() {
+    let dump = testdata("foreign/jvm/17.hprof.zst");
+    let report = run(&["report", shown(&dump), "-o", "-"]);
+    assert!(report.code == 0 && report.stdout.starts_with("<!doctype html>"), "{}", report.stderr);
+    let record = cfg!(target_os = "linux").then_some(&["record", "-o", "-", "--", "true"][..]);
+    for words in std::iter::once(&["import", shown(&dump), "-o", "-"][..]).chain(record) {
+        let refused = run(words);
+        assert!(
+            refused.code != 0 && refused.stderr.contains("a file named `-` is ./-"),
+            "{words:?}: {}",
+            refused.stderr
+        );
+    }
+}
+
+#[test]
 fn what_a_program_computes_when_it_reads_it_is_unknown_also_in_csv() {
     let dump = testdata("foreign/v8/node20-cards-1.heapsnapshot.zst");
     let computed = run(&["inrefs", shown(&dump), "name = \"system / AccessorPair\"", "by", "field"]).stdout;
