@@ -70,21 +70,19 @@ function itemsOf(state, file) {
   const shell = shellLine(state, file);
   return [
     ...(further.length > 0 ? further : [{ label: 'open', line: state.q }]).map(({ label, line }) => link(label, changed(state, { q: line }), line)),
-    ...setItems(state, file, link),
+    ...setItems(state, link),
     h('button', { type: 'button', role: 'menuitem', tabindex: -1, title: visible(shell), onclick: () => { close(); void copy(shell, 'shell'); } }, entry('copy for a shell', shell)),
   ];
 }
 
 /**
- * Objects are added to a set or excluded, and the view stays. An object has its number in one snapshot only, which is selected then;
- * of several snapshots its name says which.
- * @param {State} state @param {ServedFile} file @param {(label: string, to: State, detail: string) => Node} link
+ * Objects are added to a set or excluded, and the view stays. An object has its number in one snapshot only, which is selected then.
+ * @param {State} state @param {(label: string, to: State, detail: string) => Node} link
  */
-function setItems(state, file, link) {
+function setItems(state, link) {
   const { object, expression } = subjectOf(state.q);
   const [, snapshot, number] = object?.match(/^(?:(\d+):)?(@\d+)$/) ?? [];
-  const name = number && snapshot !== undefined && (file.snapshots ?? 0) > 1 ? `${snapshot}:${number}` : number;
-  const all = name ?? (expression && furtherOf(state.q, { snapshots: 1 }).length > 0 ? expression : null);
+  const all = number ?? (expression && furtherOf(state.q, { snapshots: 1 }).length > 0 ? expression : null);
   if (!all) return [];
   const term = partOf(all);
   const here = parse(location.hash);

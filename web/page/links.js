@@ -187,7 +187,7 @@ export function furtherOf(line, { snapshots }) {
 
 /** Objects as a part of a longer expression. What begins with a kind is none. @param {string} expression */
 export function partOf(expression) {
-  return isTerm(expression) && !/^(?:\d+:)?@\d+$/.test(expression) ? `(${expression})` : expression;
+  return isTerm(expression) && !/^@\d+$/.test(expression) ? `(${expression})` : expression;
 }
 
 /**

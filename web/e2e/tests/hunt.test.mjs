@@ -190,7 +190,7 @@ test('the hunt with keys alone', async () => {
   await keyboard.press('Enter');
   await settled(page, 'object');
   await quiet(page);
-  await tabTo('a[title^="without "]');
+  await tabTo('a[title^="without @"]');
   await keyboard.press('Enter');
   await page.locator('[data-banner="without"]').waitFor();
   await keyboard.press('g');

@@ -184,7 +184,7 @@ class ObjectPane {
     const { ctx } = this;
     if (!of) return fill(this.head, h('h2', null, visible(this.word)), this.#close());
     const line = (/** @type {string} */ q, /** @type {string} */ label) => h('a', { class: 'button', href: ctx.href({ q, beside: null }), title: visible(q) }, label);
-    const isOut = ctx.state.w.includes(of.name);
+    const isOut = ctx.state.w.includes(`@${of.object}`);
     const copy = h('button', {
       type: 'button', onclick: async () => {
         await navigator.clipboard.writeText(of.name);
@@ -193,8 +193,8 @@ class ObjectPane {
     }, `copy ${of.name}`);
     // An object has a number in its snapshot only, so what excludes it selects the snapshot, too.
     const without = isOut
-      ? h('a', { class: 'button', href: ctx.href({ w: ctx.state.w.filter((one) => one !== of.name) }) }, 'with this again')
-      : h('a', { class: 'button', href: ctx.href({ w: [...ctx.state.w, of.name], s: of.snapshot }), title: `without ${of.name}` }, 'without this');
+      ? h('a', { class: 'button', href: ctx.href({ w: ctx.state.w.filter((one) => one !== `@${of.object}`) }) }, 'with this again')
+      : h('a', { class: 'button', href: ctx.href({ w: [...ctx.state.w, `@${of.object}`], s: of.snapshot }), title: `without @${of.object}` }, 'without this');
     fill(this.head,
       h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own === null || of.own === undefined ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
       h('div', { class: 'object-actions' }, without, line(`path ${of.name} 3`, 'path 3'), line(`path ${of.name} --weak`, 'weak'), this.#avoid(of.name),
