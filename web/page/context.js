@@ -1,7 +1,7 @@
 // What a view gets: the state, the file, and how to ask and to go elsewhere.
 
 import { askServer, request } from './ask.js';
-import { changed, format } from './state.js';
+import { changed, format, isOfSnapshot } from './state.js';
 import { nowServed } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -86,7 +86,8 @@ function fields(state, file, line, snapshot) {
   const s = snapshot === undefined ? state.s : snapshot;
   if (s !== null) all.set('s', String(s));
   all.set('q', line);
-  for (const words of state.w) all.append('w', words);
+  // An object that is excluded is one of the selected snapshot, and no other.
+  for (const words of state.w) if (snapshot !== null || !isOfSnapshot(words)) all.append('w', words);
   for (const set of state.lets) all.append('let', set);
   return all;
 }

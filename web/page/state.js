@@ -76,12 +76,25 @@ export function changed(state, change) {
   if (change.f !== undefined && change.f !== state.f) {
     Object.assign(next, { s: null, w: [], lets: [], a: null, b: null, extra: {} });
   }
+  if (change.s !== undefined && change.s !== state.s) Object.assign(next, { w: state.w.filter((one) => !isOfSnapshot(one)), lets: ofAll(state.lets) });
   for (const [key, value] of Object.entries(change)) {
     if (OWN.has(key)) Object.assign(next, { [key]: value });
     else if (value === null || value === undefined) delete next.extra[key];
     else next.extra[key] = String(value);
   }
   return next;
+}
+
+/** Whether words name an object by its number, which another one has in another snapshot. @param {string} text */
+export function isOfSnapshot(text) {
+  return /(^|[^\w:])@\d/.test(text);
+}
+
+/** The sets that are of no snapshot: without those that name an object, and what is made of them. @param {string[]} lets @returns {string[]} */
+function ofAll(lets) {
+  const name = (/** @type {string} */ set) => set.match(/^\$\w+/)?.[0] ?? '';
+  const gone = new Set(lets.filter(isOfSnapshot).map(name));
+  return lets.filter((set) => !isOfSnapshot(set) && !(set.slice(name(set).length).match(/\$\w+/g) ?? []).some((other) => gone.has(other) && gone.add(name(set))));
 }
 
 /** The words of a line: quotes keep blanks together. @param {string} line @returns {string[]} */

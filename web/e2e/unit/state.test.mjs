@@ -66,6 +66,13 @@ test('another view forgets the keys of the one before, another file what belongs
   assert.deepEqual([other.s, other.w, other.f], [null, [], 'b']);
 });
 
+test('an object is excluded in its snapshot only', () => {
+  const state = { ...empty(), s: 2, w: ['@5', 'type = "a@5"'], lets: ['$a = @7', '$b = size > 1K', '$c = $a or $b', '$d = $b'] };
+  assert.deepEqual(changed(state, { s: 1 }), { ...state, s: 1, w: ['type = "a@5"'], lets: ['$b = size > 1K', '$d = $b'] });
+  assert.deepEqual(changed(state, { s: 2 }), state);
+  assert.deepEqual(changed(state, { s: 3, w: ['@9'] }).w, ['@9']);
+});
+
 test('verbs choose views', () => {
   assert.deepEqual(['summary all', 'summary', 'summary 3..5', 'growth', 'top', 'dominators @1', 'info', 'info 2:@1', 'find x', ''].map(viewOf),
     ['series', 'series', 'answer', 'series', 'types', 'tree', 'objects', 'object', 'answer', 'answer']);

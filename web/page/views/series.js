@@ -10,7 +10,7 @@ import { Section } from '../section.js';
 import { Snapshots, Trend } from '../snapshots_chart.js';
 import { FIRST_SUSPECTS, excused, suspectsNode, suspectsOf } from '../suspects.js';
 import { copyButton, tell } from '../frame.js';
-import { assertLine, literal, quoted, verbOf, words } from '../state.js';
+import { assertLine, isOfSnapshot, literal, quoted, verbOf, words } from '../state.js';
 
 /** @typedef {import('../context.js').Context} Context */
 /** @typedef {import('../state.js').State} State */
@@ -114,6 +114,7 @@ function whatOf(name, lines, state, ctx) {
   const isAsked = lines[name] === state.q;
   if (count === 0 && !isAsked) return name === 'leaks' ? { why: 'This recording holds no whole snapshot.' } : {};
   if (name === 'growth' && !isAsked && count < 2) return { why: 'There is one snapshot; what grows shows in several.' };
+  if (name === 'growth' && state.w.some(isOfSnapshot)) return { why: 'An object is excluded, which is of one snapshot; what grows shows in several.' };
   return { line: lines[name] };
 }
 
