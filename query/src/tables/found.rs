@@ -102,7 +102,7 @@ pub(crate) fn read(
         Ok(kinds) => kinds,
         // A name that is neither a kind nor anything else, or no word at all.
         Err(unknown) => {
-            let is_name = words.is_empty() || whole.starts_with(char::is_alphanumeric) && !is_comparison(&whole);
+            let is_name = words.is_empty() || whole.starts_with(char::is_alphabetic) && !is_comparison(&whole);
             return match of_all {
                 Ok(expression) if !words.is_empty() => Ok((Vec::new(), expression)),
                 Err((position, error)) if position > 0 || !is_name => Err(error),
