@@ -46,7 +46,7 @@ _HEAP_TYPE = 1 << 9
 _OPTIMIZED = 1
 _ALL = slice(None)
 _NOTHING = object()
-# What every object has beside what is its own.
+# Descriptors of the language itself: what they give is in the dump, or no attribute of the program.
 _OF_LANGUAGE = ("__class__", "__dict__", "__weakref__")
 
 # Everything is read without calling what a class may define itself.
@@ -325,8 +325,8 @@ def _references(value, known):
     others = gc.get_referents(value)
     if kind is _Frame and _shows_variables(value):
         # The collector does not find the variables of a frame that runs.
-        known_ones = set(map(id, others))
-        others += [one for _, one in list(value.f_locals.items()) if id(one) not in known_ones]
+        collected = set(map(id, others))
+        others += [one for _, one in list(value.f_locals.items()) if id(one) not in collected]
     if not others:
         if _is_type(known) and not _is_heap_type(value):
             # The collector does not look into classes that are part of the interpreter.
@@ -341,7 +341,7 @@ def _references(value, known):
     told[id(kind)] = told.get(id(kind), 0) + 1
     names = _names(value, known, others)
     if container is dict:
-        # The value of such a key is no attribute: it is found by its key alone.
+        # An item whose key is also the name of an attribute has no label: it is found by its key.
         own = {label for labels in names.values() for label in labels}
         for target in others:
             if type(target) is dict and names.get(id(target)) == ["__dict__"]:

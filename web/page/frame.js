@@ -310,7 +310,7 @@ function showBanners({ state, file }) {
   const banner = (/** @type {string} */ name, /** @type {...any} */ ...children) => h('div', { class: `banner ${name}`, 'data-banner': name }, ...children);
   fill(place.banners,
     state.w.length === 0 ? null : banner('without', h('b', null, 'without'), ' ', state.w.map((text, at) => chip(h('bdi', null, visible(text)), text, { w: state.w.filter((_, other) => other !== at) })),
-      ' every view excludes this, and what only this keeps alive. ', state.w.some(isOfSnapshot) ? 'Charts of all snapshots include objects, which are of one. ' : null, h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
+      ' every view excludes this, and what only this keeps alive. ', state.w.some(isOfSnapshot) ? 'Objects are excluded in the selected snapshot only. ' : null, h('a', { href: format(changed(state, { w: [] })) }, 'clear')),
     state.lets.length === 0 ? null : banner('sets', h('b', null, 'sets'), ' ', state.lets.map((set) => chip(h('span', null, setMenu(state, file, setName(set)), h('bdi', null, visible(set.slice(setName(set).length)))), set, { lets: withoutSet(state.lets, set) })), ' ',
       h('a', { href: format(changed(state, { lets: [] })) }, 'clear')),
     !isGone() ? null : banner('lost', 'barrow serve does not answer: what is shown is from before.'),

@@ -200,8 +200,8 @@ impl What {
     }
 }
 
-/// The same keys with numbers instead of texts, if all texts are numbers with more digits than 64 bits have: some runtimes
-/// write only the digits of these.
+/// The same keys with numbers instead of texts, if each text is a number with at least as many digits as the largest one of
+/// 64 bits: of larger numbers some recordings have only the digits.
 fn with_long_numbers(mut keys: Vec<Key>) -> Vec<Key> {
     const DIGITS: usize = 19;
     let number =
@@ -267,7 +267,8 @@ impl Key {
         }
     }
 
-    /// The order of two keys: numbers, from the largest on; times, from the first on; texts from A on; objects; then those without a value.
+    /// The order of two keys: numbers, from the largest on; times, from the first on; texts from A on; objects; then those
+    /// without a value.
     fn order(&self, other: &Key, direction: Option<RankOrder>) -> Ordering {
         let (order, usual) = match (self, other) {
             _ if self.class() != other.class() => return self.class().cmp(&other.class()),

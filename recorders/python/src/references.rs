@@ -112,7 +112,7 @@ impl<'s, 'w> References<'s, 'w> {
         }
         self.attributes(object, facts);
         if facts.shape == Shape::DictAndMore {
-            self.let_attributes_be(object)?;
+            self.leave_names_to_attributes(object)?;
         }
         self.found.iter().for_each(|one| self.told.push(one.target, one.label));
         let (found, told, named) = (&mut self.found, &mut self.told, &mut self.named);
@@ -144,8 +144,8 @@ impl<'s, 'w> References<'s, 'w> {
         all.for_each(|(target, name)| self.named.push(target, Label::Name(name)));
     }
 
-    /// Takes the label from items of a dictionary whose key is the name of an attribute, too: they are found by the key.
-    fn let_attributes_be(&mut self, object: Object<'s>) -> Result<()> {
+    /// Removes the label of each item of a dictionary whose key is also the name of an attribute: the item is found by its key.
+    fn leave_names_to_attributes(&mut self, object: Object<'s>) -> Result<()> {
         let mut own: HashSet<Label> = self.named.entries.iter().flatten().map(|&(_, label)| label).collect();
         let (names, mut outcome) = (&mut self.names, Ok(()));
         for dict in [object.attribute_dict(), object.managed_dict()].into_iter().flatten() {

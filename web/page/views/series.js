@@ -114,7 +114,7 @@ function whatOf(name, lines, state, ctx) {
   const isAsked = lines[name] === state.q;
   if (count === 0 && !isAsked) return name === 'leaks' ? { why: 'This recording holds no whole snapshot.' } : {};
   if (name === 'growth' && !isAsked && count < 2) return { why: 'There is one snapshot; what grows shows in several.' };
-  if (name === 'growth' && state.w.some(isOfSnapshot)) return { why: 'An object is excluded, which is of one snapshot; what grows shows in several.' };
+  if (name === 'growth' && state.w.some(isOfSnapshot)) return { why: 'An excluded object belongs to one snapshot: growth over several cannot leave it out.' };
   return { line: lines[name] };
 }
 
