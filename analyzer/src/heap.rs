@@ -106,6 +106,8 @@ pub struct Heap {
     pub(crate) unrecorded: Lazy<ObjectSet>,
     /// The objects that represent the absence of a value.
     pub(crate) nulls: Lazy<Nulls>,
+    /// The objects whose fields are computed, if types name any.
+    pub(crate) computing: Lazy<ObjectSet>,
     /// The number of objects whose fill was asked for.
     pub(crate) fillings_asked: AtomicU64,
     /// The fill of all objects, after questions about many.
@@ -241,6 +243,7 @@ impl Heap {
             class_names: Lazy::default(),
             unrecorded: Lazy::default(),
             nulls: Lazy::default(),
+            computing: Lazy::default(),
             besides: Lazy::default(),
             last_doubts: LastDoubts::default(),
             unkept: Mutex::new(None),

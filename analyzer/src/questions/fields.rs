@@ -13,6 +13,7 @@
 //! there it is a field of the type with the attribute, or of its bases. If some of them are references, of which some are
 //! null, it is not known which. In recordings without declared fields, the names of references serve as fields.
 
+mod computing;
 mod count;
 mod elsewhere;
 mod filling;
@@ -263,7 +264,7 @@ impl Heap {
             let targets = Held::objects(&column);
             // Also looked for where no reference leads to an object that could have it.
             let of_target = self.one_step(&self.set_of(&targets), step, path.declaration(at), progress)?;
-            column = next_step(&column, &targets, &of_target);
+            column = next_step(&column, &targets, &of_target, self.computing(progress)?);
         }
         Ok(column)
     }
@@ -289,7 +290,7 @@ impl Heap {
     fn through(&self, column: &[Held], next: impl FnOnce(&ObjectSet) -> Result<Vec<Held>>) -> Result<Vec<Held>> {
         let targets = Held::objects(column);
         let of_target = if targets.is_empty() { Vec::new() } else { next(&self.set_of(&targets))? };
-        Ok(next_step(column, &targets, &of_target))
+        Ok(next_step(column, &targets, &of_target, None))
     }
 
     /// The value of the field of this name for each object of the set.
@@ -397,22 +398,23 @@ impl Heap {
                     _ => Cow::Owned(self.set_of(&Held::objects(&columns[at]))),
                 };
                 if targets.is_empty() {
-                    columns[at] = next_step(&columns[at], &[], &[]);
+                    columns[at] = next_step(&columns[at], &[], &[], None);
                     continue;
                 }
                 match NamedField::declared_by(self.recording(), name, declaration) {
                     Ok(named) => going.push((at, targets, named)),
                     // A null or unknown value on the way stays so, even if no object has the field.
-                    Err(AnalyzerError::NoField { .. }) => columns[at] = next_step(&columns[at], &[], &[]),
+                    Err(AnalyzerError::NoField { .. }) => columns[at] = next_step(&columns[at], &[], &[], None),
                     Err(error) => return Err(error),
                 }
             }
             let requests: Vec<_> = going.iter().map(|(_, targets, named)| (&**targets, named)).collect();
             let found = self.fields_at_once(&requests, progress)?;
+            let computing = if step > 0 { self.computing(progress)? } else { None };
             for ((at, targets, _), of_target) in going.iter().zip(found) {
                 columns[*at] = match step {
                     0 => of_target,
-                    _ => next_step(&columns[*at], &targets.iter().collect::<Vec<_>>(), &of_target),
+                    _ => next_step(&columns[*at], &targets.iter().collect::<Vec<_>>(), &of_target, computing),
                 };
             }
         }
@@ -426,9 +428,11 @@ impl Heap {
 }
 
 /// A column in which each object is replaced by its element of `of_target`, which is in the order of `targets`. Null and
-/// unknown values stay; other values have no fields, so they become missing.
-fn next_step(column: &[Held], targets: &[ObjectId], of_target: &[Held]) -> Vec<Held> {
+/// unknown values stay; other values have no fields, so they become missing. Fields of objects that are `computing` are
+/// unknown.
+fn next_step(column: &[Held], targets: &[ObjectId], of_target: &[Held], computing: Option<&ObjectSet>) -> Vec<Held> {
     let next = column.iter().map(|held| match held {
+        Held::Object(target) if computing.is_some_and(|computing| computing.contains(*target)) => Held::Unknown,
         Held::Object(target) => targets.binary_search(target).map_or(Held::Missing, |at| of_target[at]),
         Held::Value(_) => Held::Missing,
         other => *other,

@@ -44,6 +44,7 @@ const derived = { __proto__: { inherited: "I" }, own: "O" };
 tell("derived", derived, own(derived, "own"), own(derived, "inherited"));
 const computed = { get x() { return "X"; }, y: "Y" };
 tell("computed", computed, own(computed, "y"), ['"x"', "Unknown"]);
+tell("proxy", new Proxy({ a: "of the target" }, { get: () => "A" }), ['"a"', "Unknown"]);
 const session = new Session();
 tell("session", session, own(session, "tenant"), own(session, "hits"), own(session, "absent"));
 const elements = {};
@@ -84,4 +85,21 @@ fn properties_are_keys_as_in_the_program() {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(printed.lines().count() >= 30, "{printed}");
+}
+
+#[test]
+fn fields_behind_proxies_and_accessors_are_unknown() {
+    let Some((recorded, _)) = run(PROGRAM) else { return };
+    let heap = recorded.heap();
+    let names = |of: &str| -> Vec<String> {
+        let expression =
+            Expression::parse(&format!("type = Holder and kind = object and {of}")).expect("an expression");
+        let (set, _) = heap.select(&[], &expression, &Silent).expect("a heap");
+        set.iter().map(|id| found(&heap, id, ".name")).collect()
+    };
+    // In the program `proxy.held.a` is "A", as `fast.held.a` is, and `computed.held.x` is a text.
+    assert_eq!(names(r#".held.a = "A""#), ["fast"]);
+    assert_eq!(names(r#".held.a != "A""#), ["bare", "frozen"]);
+    assert_eq!(names(".held.a = unknown"), ["proxy"]);
+    assert_eq!(names(".held.x.y = unknown"), ["computed", "proxy"]);
 }

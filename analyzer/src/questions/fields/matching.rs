@@ -139,9 +139,13 @@ impl Heap {
             [&matching.passing, &matching.unknown].iter().all(|set| set.is_empty()) && !is_of_absence(test);
         for name in names.into_iter().rev() {
             let field = NamedField::find(self.recording(), name)?;
+            let computing = self.computing(progress)?;
             // What is null, undefined or unknown on the way is so at the end of the path.
             matching = self.collect(&field, name, progress, |held| {
                 match held.object().and_then(|target| nulls.held(target)).unwrap_or(held) {
+                    Held::Object(target) if computing.is_some_and(|computing| computing.contains(target)) => {
+                        nothing_holds(test, Held::Unknown)
+                    }
                     Held::Object(target) => matching.passes(target),
                     Held::Missing | Held::Value(_) => Some(false),
                     held => nothing_holds(test, held),

@@ -64,12 +64,13 @@ const BUFFER: &str = "Buffer";
 
 /// The attributes of objects whose properties are keys, but for references that V8 itself has. Objects of classes derived
 /// from `Map` have further keys.
-const PROPERTIES: [(&str, &str); 5] = [
+const PROPERTIES: [(&str, &str); 6] = [
     ("no key", "map"),
     ("no key", "properties"),
     ("no key", "elements"),
     ("other keys", "table"),
     ("computed", "system / AccessorPair"),
+    ("fields computed", "system / JSProxy"),
 ];
 /// A further one of arrays: the number is not in the snapshot.
 const LENGTH: (&str, &str) = ("no key", "length");
