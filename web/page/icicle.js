@@ -402,6 +402,7 @@ export class Icicle {
     canvas.addEventListener('pointermove', (event) => this.#point(event));
     canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
     canvas.addEventListener('click', (event) => this.#click(event));
+    canvas.addEventListener('contextmenu', (event) => this.#chooseForMenu(event));
     canvas.addEventListener('keydown', (event) => this.#key(event));
     this.scroller.addEventListener('scroll', () => {
       this.scrolled = this.scroller.scrollTop;
@@ -430,6 +431,14 @@ export class Icicle {
     if (place === this.top) return;
     this.setTop(place);
     this.options.onZoom(this.cells[place], place);
+  }
+
+  /** The menu is that of the links of the chosen cell; where no cell is, there is none. @param {MouseEvent} event */
+  #chooseForMenu(event) {
+    this.hover.hidden = this.tip.hidden = true;
+    const at = this.#stripAt(event.offsetX, event.offsetY)?.largest ?? this.cellAt(event.offsetX, event.offsetY);
+    if (at < 0) event.stopPropagation();
+    this.choose(at);
   }
 
   /** @param {KeyboardEvent} event */

@@ -37,10 +37,11 @@ export function listenForLinkMenus(fileOf) {
   addEventListener('resize', close);
 }
 
-/** The link of a question that an element is, or that its row of a grid has. @param {EventTarget | null} target @returns {HTMLAnchorElement | null} */
+/** The link of a question that an element is, that its row of a grid has, or that the chosen cell of its graph has. @param {EventTarget | null} target @returns {HTMLAnchorElement | null} */
 function linkAt(target) {
   if (!(target instanceof Element)) return null;
-  const link = /** @type {HTMLAnchorElement | null} */ (target.closest('a[href^="#"]') ?? target.closest('[role=row]')?.querySelector('a[href^="#"]') ?? null);
+  const link = /** @type {HTMLAnchorElement | null} */ (target.closest('a[href^="#"]') ?? target.closest('[role=row]')?.querySelector('a[href^="#"]')
+    ?? (target.matches('canvas') ? document.querySelector('#view .chosen-place a[href^="#"]') : null));
   return link?.closest('#view') && parse(link.hash).q ? link : null;
 }
 

@@ -345,6 +345,8 @@ export class TreeMap {
     canvas.addEventListener('pointermove', (event) => this.#point(event));
     canvas.addEventListener('pointerleave', () => { this.hover.hidden = this.tip.hidden = true; });
     canvas.addEventListener('click', (event) => this.#choose(this.#cellOf(event)));
+    // The menu is that of the links of the chosen cell.
+    canvas.addEventListener('contextmenu', (event) => this.#choose(this.#cellOf(event)));
     canvas.addEventListener('dblclick', (event) => this.#zoom(this.#way(this.#cellOf(event))[0] ?? -1));
     canvas.addEventListener('keydown', (event) => this.#key(event));
   }

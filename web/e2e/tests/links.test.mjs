@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 
 import { ROOT, answered, barrow, serve, shell } from '../harness/binary.mjs';
-import { accessible, clipboard, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
+import { accessible, clipboard, complete, fits, fragment, goTo, launch, leave, lineOf, openPage, quiet, settled } from '../harness/browser.mjs';
 import { BUILD, FOLDER, HOSTILE, INVOICES, JVM, STOREFRONT, THREADS } from '../harness/fixtures.mjs';
 
 /** @type {import('../harness/binary.mjs').Server} */
@@ -182,6 +182,32 @@ test('a menu by keys, in every look', async () => {
     assert.equal(await page.locator(menu).count(), 0);
     await leave(page);
   }
+});
+
+test('cells of the map and of the flame graph have the menu of what they stand for', async () => {
+  const page = await openPage(browser, server);
+  for (const [q, view, section] of [['dominators', 'tree', 'map'], ['flame', 'flame', 'flame']]) {
+    await goTo(page, { f: 'storefront.barrow', q });
+    await settled(page, view);
+    await complete(page);
+    const canvas = page.locator(`[data-section="${section}"] canvas`);
+    const { height } = /** @type {{height: number}} */ (await canvas.boundingBox());
+    const address = page.url();
+    await canvas.click({ button: 'right', position: { x: 60, y: Math.min(60, height / 2) } });
+    const object = await page.locator('.chosen-place a[href*="info"]').first().getAttribute('href');
+    const line = () => page.locator(`${menu} a`).first().getAttribute('href');
+    assert.ok(object && await line() === object, `${q}: ${await line()} and ${object}`);
+    assert.equal(page.url(), address, 'nothing was zoomed');
+    await fits(page, `the menu of ${q}`);
+    await page.keyboard.press('Escape');
+    await canvas.focus();
+    await page.keyboard.press('Shift+F10');
+    assert.equal(await line(), object);
+    await page.locator(menu).getByRole('menuitem', { name: /^path from a root/ }).click();
+    await settled(page, 'answer');
+    assert.match(await lineOf(page), /^path (7:)?@\d+$/);
+  }
+  await leave(page);
 });
 
 test('objects of a menu are added to a set', async () => {
