@@ -202,15 +202,15 @@ export function session(state) {
   return lines;
 }
 
-/** A file as a shell names it: `dumps` is how many a series has. @typedef {{name: string, dumps: number | null}} Named */
+/** A file as a shell names it: `dumps` is how many a series has. @typedef {{folder: string, name: string, dumps: number | null}} Named */
 
 /**
  * The words that make barrow open a file. A series is imported first: a shell lists its dumps, so `*` is outside the quotes.
  * @param {string} verb such as `barrow assert` @param {Named} file
  */
-function opened(verb, { name, dumps }) {
-  if (!dumps) return `${verb} ${path(name)}`;
-  const pattern = `${/^[-*]/.test(name) ? './' : ''}${name.split('*').map((part) => part && quoted(part)).join('*')}`;
+function opened(verb, { folder, name, dumps }) {
+  if (!dumps) return `${verb} ${path(folder + name)}`;
+  const pattern = `${folder ? path(folder) : /^[-*]/.test(name) ? './' : ''}${name.split('*').map((part) => part && quoted(part)).join('*')}`;
   const made = path(`${name.replace(/^.*\//, '').replace(/[^\p{L}\p{N}]*\*.*$/u, '') || 'series'}.barrow`);
   return `barrow import ${pattern} -o ${made} && ${verb} ${made}`;
 }

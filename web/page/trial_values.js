@@ -154,7 +154,7 @@ export function seriesLine(verb, metric, program) {
   return `${verb} ${word(metric)}${program ? ` ${word(program)}` : ''}`;
 }
 
-/** The command that repeats a run under its layout. @param {number | string} run @param {string} file */
-export function replayLine(run, file) {
-  return `barrow trial --replay ${run} ${path(file)}`;
+/** The command that repeats a run under its layout. @param {number | string} run @param {import('./served.js').ServedFile} file */
+export function replayLine(run, { folder, name }) {
+  return `barrow trial --replay ${run} ${path(folder + name)}`;
 }

@@ -83,7 +83,7 @@ test('a copied line gives the same rows in a shell, and `serve` opens the same v
   assert.deepEqual((await rows(page)).map((row) => row.match(/@\d+/)?.[0]), objects);
 
   const served = await copied(page, 'serve');
-  assert.match(served, /^barrow serve shop\.barrow --at /);
+  assert.ok(served.startsWith(`barrow serve ${LEAK} --at `), served);
   // `shell` waits for the end of a program, and a server has none: its words are those that the shell makes of the line.
   const words = shell(`printf '%s\\0' ${served.replace(/^barrow serve /, '')}`, FOLDER).out.split('\0').slice(0, -1);
   const again = await serve(words, { cwd: FOLDER });

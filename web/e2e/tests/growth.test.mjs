@@ -92,7 +92,7 @@ test('each path has an assertion of its own', async () => {
   await leakingRow(page);
   const buttons = page.locator('[data-section="growth"]').getByRole('button', { name: 'copy assert' });
   const lines = await buttons.evaluateAll((all) => all.map((one) => /** @type {HTMLElement} */ (one).title));
-  assert.deepEqual(lines.toSorted(), rows.map((/** @type {any} */ { path }) => `barrow assert shop.barrow 'growth(path "${path}") <= 0'`).toSorted());
+  assert.deepEqual(lines.toSorted(), rows.map((/** @type {any} */ { path }) => `barrow assert ${LEAK} 'growth(path "${path}") <= 0'`).toSorted());
   await buttons.first().click();
   await page.locator('#foot .told', { hasText: 'copied' }).waitFor();
   assert.equal(await clipboard(page), lines[0]);

@@ -7,8 +7,8 @@ import { assertLine, changeOf, changed, empty, format, nameIs, parse, quoted, se
 
 const HOSTILE = ['', "it's", 'a b', '$(touch x)', '`id`', '"', '\\', '-e', 'a\nb', '*', '~', '!', 'größe', "'", "''"];
 
-/** @param {string} name @param {number | null} dumps */
-const file = (name, dumps = null) => ({ name, dumps });
+/** @param {string} name @param {number | null} [dumps] @param {string} [folder] */
+const file = (name, dumps = null, folder = '') => ({ folder, name, dumps });
 
 test('a shell reads a quoted word as it was', () => {
   for (const word of HOSTILE) {
@@ -32,6 +32,7 @@ test('commands carry exclusions, snapshot and sets in the order in which they ar
   assert.equal(shellLine(state, file('a b.barrow')), `barrow 'a b.barrow' -e 'without type = "C"' -e 'snapshot 3' -e 'let $a = size > 1K' -e 'find name = '\\''x'\\'''`);
   assert.equal(serveLine({ ...empty(), q: 'top' }, file('-x.barrow')), 'barrow serve ./-x.barrow --at top');
   assert.equal(assertLine(file('a*.barrow'), 'no leaks'), "barrow assert 'a*.barrow' 'no leaks'");
+  assert.equal(assertLine(file('-x.barrow', null, '../my dumps/'), 'no leaks'), "barrow assert '../my dumps/-x.barrow' 'no leaks'");
 });
 
 test('a shell lists the dumps of a series, which is imported first', () => {
@@ -40,6 +41,8 @@ test('a shell lists the dumps of a series, which is imported first', () => {
   assert.equal(line('a b/x y-*.hprof'), "barrow import 'a b/x y-'*.hprof -o 'x y.barrow' && barrow assert 'x y.barrow' 'no leaks'");
   assert.match(line('chat/*.heapsnapshot'), /^barrow import chat\/\*\.heapsnapshot -o series\.barrow /);
   assert.match(line('-e*.hprof'), /^barrow import \.\/-e\*\.hprof -o \.\/-e\.barrow /);
+  assert.match(assertLine(file('-e*.hprof', 2, '/a b*/'), 'no leaks'), /^barrow import '\/a b\*\/'-e\*\.hprof -o \.\/-e\.barrow /);
+  assert.match(assertLine(file('*.hprof', 2, '-a/'), 'no leaks'), /^barrow import \.\/-a\/\*\.hprof -o series\.barrow /);
   for (const word of HOSTILE.filter((one) => one !== '' && one !== '*')) {
     const listed = execFileSync('sh', ['-c', `barrow() { printf '%s|' "$@"; return 1; }; ${line(`${word}*.none`)}`.replace('barrow import', 'barrow import --') + ' || true'], { encoding: 'utf8' });
     assert.equal(listed.split('|')[2].replace(/^\.\//, ''), `${word}*.none`);

@@ -83,8 +83,9 @@ test('names are words of a line and of a shell', () => {
   assert.equal(seriesLine('modes', 'my time', './a "b"'), 'modes "my time" "./a \\"b\\""');
   assert.equal(seriesLine('modes', '-x', '| sh'), 'modes "-x" "| sh"');
   assert.equal(seriesLine('modes', 'a\nb', 'n'.repeat(1000)), `modes a ${'n'.repeat(200)}`);
-  assert.equal(replayLine(7, 't.barrow'), 'barrow trial --replay 7 t.barrow');
-  assert.equal(replayLine(7, "-it's; $(x).barrow"), "barrow trial --replay 7 './-it'\\''s; $(x).barrow'");
+  const file = (/** @type {string} */ name) => /** @type {any} */ ({ folder: '', name });
+  assert.equal(replayLine(7, file('t.barrow')), 'barrow trial --replay 7 t.barrow');
+  assert.equal(replayLine(7, file("-it's; $(x).barrow")), "barrow trial --replay 7 './-it'\\''s; $(x).barrow'");
 });
 
 test('a histogram is of a metric in a file of trials', () => {

@@ -151,7 +151,7 @@ function runsNode(answer, line, ctx) {
           if (one.key === 'run' && !isOne) return link(ctx, `runs ${run}`, run);
           if (one.key === 'metric' && isOne) return link(ctx, seriesLine('histogram', String(row[at].value), program), row[at].value);
           if (one.key !== 'replay') return null;
-          return isRepeatable(row, table) ? copyButton('copy replay', replayLine(run, ctx.file.name)) : h('span');
+          return isRepeatable(row, table) ? copyButton('copy replay', replayLine(run, ctx.file)) : h('span');
         },
       },
     }));
@@ -161,7 +161,7 @@ function runsNode(answer, line, ctx) {
 function replayNode(run, answer, ctx) {
   const table = answer.tables[0];
   if (!table?.rows[0] || !isRepeatable(table.rows[0], table)) return null;
-  const line = replayLine(Number(run), ctx.file.name);
+  const line = replayLine(Number(run), ctx.file);
   return h('p', { class: 'replay' }, 'To repeat it under its layout: ', h('code', null, visible(line)), ' ', copyButton('copy', line));
 }
 

@@ -107,6 +107,14 @@ impl Served {
         &self.name
     }
 
+    /// What stands before the name in the path of the file: empty, or ending with `/`.
+    fn folder(&self) -> String {
+        let paths = self.place.paths();
+        let above = paths.first().and_then(|path| path.ancestors().nth(self.name.matches('/').count() + 1));
+        let folder = above.and_then(Path::to_str).filter(|folder| !folder.is_empty());
+        folder.map_or_else(String::new, |folder| format!("{}/", folder.trim_end_matches('/')))
+    }
+
     /// The path, if this is one file.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.place.path()
@@ -244,6 +252,7 @@ impl Served {
         json!({
             "id": self.number,
             "name": self.name,
+            "folder": self.folder(),
             "state": if state.problem.is_some() { "unreadable" } else { what },
             "format": format,
             "bytes": self.place.bytes(),
