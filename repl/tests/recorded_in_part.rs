@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -256,4 +257,33 @@ print('as alone')
     let words = ["-c", script, env!("CARGO_BIN_EXE_barrow")];
     let Ok(output) = python.args(words).current_dir(folder.path()).output() else { return };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "as alone\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn each_process_has_the_one_that_started_it_and_began_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // Daemons whose starters end at once, and copies of the shell that are known only once a program of theirs is.
+    let script = "command -v setsid > made || exit 77
+for i in {1..8}; do setsid -f sleep 0.3; done
+for i in {1..40}; do (for j in 1 2; do (for k in {1..300}; do :; done; sleep 0.001; :); done; :) & done; wait";
+    for via in ["notify", "ptrace"] {
+        if !recorded(folder.path(), via, script) {
+            return;
+        }
+        let rows = ask(folder.path(), &["timeline", "x", "--format", "csv"]).stdout;
+        let rows: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
+        let column = |key| rows[0].iter().position(|found| *found == key).unwrap();
+        let (time, event, process, parent) = (column("time_ns"), column("event"), column("process"), column("parent"));
+        let begun: HashMap<&str, i64> = (rows.iter().filter(|row| row[event] == "begin"))
+            .map(|row| (row[process], row[time].parse().unwrap()))
+            .collect();
+        let mut orphans = 0;
+        for row in rows.iter().filter(|row| row[event] == "begin") {
+            match begun.get(row[parent]) {
+                Some(before) => assert!(*before <= begun[row[process]], "{via}: {row:?}"),
+                None => orphans += 1,
+            }
+        }
+        assert!(begun.len() > 130 && orphans == 1, "{via}: {orphans} of {}", begun.len());
+    }
 }

@@ -169,13 +169,6 @@ pub(crate) struct Stat {
     pub(crate) arguments: u64,
 }
 
-impl Stat {
-    /// Returns true if its program has the name of a shell. Shells leave background processes behind.
-    pub(crate) fn is_shell(&self) -> bool {
-        self.name.ends_with("sh")
-    }
-}
-
 /// Reads `/proc/PID/stat`.
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
     let mut bytes = [MaybeUninit::uninit(); USUAL_BYTES];

@@ -254,11 +254,7 @@ impl Watch {
             }
             Call::End { status } => {
                 // Once it has ended, the system no longer names it as the parent.
-                let started = if stat.is_shell() || !known.has_program || process == self.root {
-                    files::children(process, stat.threads == 1)
-                } else {
-                    Vec::new()
-                };
+                let started = files::children(process, stat.threads == 1);
                 known.last = Some(Last { time_ns, status, used, transferred });
                 if let Some((id, heap)) = known.id.zip(heap) {
                     self.ledger.heap(id, heap.uuid, &heap.path);
@@ -268,7 +264,8 @@ impl Watch {
                     if !tree.processes.contains_key(&child)
                         && let Some(stat) = files::stat(child)
                     {
-                        self.begin(tree, child, &stat, None, Some(process), time_ns);
+                        let began_ns = began_ns(child, &stat, time_ns);
+                        self.begin(tree, child, &stat, None, Some(process), began_ns);
                     }
                 }
                 self.leave_children(tree, process);
@@ -315,13 +312,21 @@ impl Watch {
         }
         // If no ancestor is known, its parent has ended, and the process that adopted it did not start it.
         let mut parent = if tree.has(parent) { Some(parent) } else { None };
+        let began_ns = if process == self.root { now_ns } else { began_ns(process, stat, now_ns) };
         if parent.is_some() {
-            for (above, stat) in unknown.into_iter().rev() {
-                self.begin(tree, above, &stat, None, parent, now_ns);
+            // A process began before those that it started.
+            let mut latest_ns = began_ns;
+            let mut times = Vec::with_capacity(unknown.len());
+            for (above, stat) in &unknown {
+                latest_ns = latest_ns.min(usage::began_ns(*above, stat, now_ns));
+                times.push(latest_ns);
+            }
+            for ((above, stat), began_ns) in unknown.into_iter().zip(times).rev() {
+                self.begin(tree, above, &stat, None, parent, began_ns);
                 parent = Some(above);
             }
         }
-        self.begin(tree, process, stat, descriptor, parent, now_ns);
+        self.begin(tree, process, stat, descriptor, parent, began_ns);
         if let Some(parent) = parent
             && tree.processes.get(&parent).is_some_and(|parent| parent.last.is_some())
         {
@@ -351,7 +356,7 @@ impl Watch {
         stat: &Stat,
         descriptor: Option<OwnedFd>,
         parent: Option<Pid>,
-        now_ns: i64,
+        began_ns: i64,
     ) {
         // Without reports that a parent waited, the end of a zombie is written when it ends.
         if stat.is_zombie && !self.are_noticed {
@@ -361,7 +366,6 @@ impl Watch {
             // The program that the parent executes now is the one that started this process.
             self.settle_early(tree, parent);
         }
-        let began_ns = if process == self.root { now_ns } else { began_ns(process, stat, now_ns) };
         self.begin_at(tree, process, began_ns, Some(stat.began_ticks), descriptor, parent);
     }
 
@@ -379,7 +383,10 @@ impl Watch {
             // It ended between two queries without a call, or it was known and its end has been reported.
             return;
         }
-        let above = parent.map(|parent| (parent, tree.processes.get(&parent).and_then(|parent| parent.id)));
+        let known = parent.and_then(|parent| tree.processes.get(&parent));
+        let above = parent.map(|parent| (parent, known.and_then(|parent| parent.id)));
+        // Of a parent that was met late, it is known only within a tick when it began.
+        let began_ns = known.map_or(began_ns, |parent| began_ns.max(parent.began_ns));
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
         tree.begun = tree.begun.wrapping_add(1);
         let key = key(process, tree.begun);
@@ -389,6 +396,7 @@ impl Watch {
         let watched = Watched {
             id,
             parent,
+            began_ns,
             began_ticks,
             looks: None,
             key,

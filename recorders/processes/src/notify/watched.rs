@@ -14,6 +14,8 @@ use crate::system::Pid;
 pub(crate) struct Watched {
     pub(crate) id: Option<ProcessId>,
     pub(crate) parent: Option<Pid>,
+    /// When it began, as recorded.
+    pub(crate) began_ns: i64,
     /// Start time in ticks, once it was read. Distinguishes it from other processes with the same number.
     pub(crate) began_ticks: Option<u64>,
     /// Its looks with the last program that it is known to execute.
