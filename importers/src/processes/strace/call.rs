@@ -1,7 +1,7 @@
 //! The relevant calls: those that begin processes, execute programs, or change the working directory.
 
 use super::line::LineEvent;
-use super::quoted::{list, quoted};
+use super::quoted::{MARK, list, quoted};
 
 /// A program that a process executes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,15 @@ fn program(arguments: &[u8]) -> Program {
     let is_cut = executable.as_ref().is_some_and(|path| path.is_cut);
     let executable = executable.map(|path| path.text);
     match listed {
-        Some((arguments, list_is_cut)) => Program { executable, arguments, is_cut: is_cut || list_is_cut },
+        Some((mut arguments, list_is_cut)) => {
+            // strace cuts arguments, but no path: the first argument usually is the path again.
+            if let (Some(path), Some(first)) = (&executable, arguments.first_mut())
+                && first.strip_suffix(MARK).is_some_and(|begin| path.starts_with(begin))
+            {
+                first.clone_from(path);
+            }
+            Program { executable, arguments, is_cut: is_cut || list_is_cut }
+        }
         None => Program { executable, arguments: Vec::new(), is_cut },
     }
 }
@@ -129,6 +137,13 @@ mod tests {
         assert_eq!(program("\"/bin/sh\", 0x7ffe"), (path.clone(), String::new(), false));
         assert_eq!(program("AT_FDCWD, \"/bin/sh\", [\"sh\"], NULL, 0"), (path, "sh".to_owned(), false));
         assert_eq!(program("0x7ffe, [\"sh\"], NULL"), (None, "sh".to_owned(), false));
+        let cut = program("\"/usr/libexec/gcc/12/cc1\", [\"/usr/libexec/\"..., \"-quiet\"], NULL");
+        assert_eq!(
+            cut,
+            (Some("/usr/libexec/gcc/12/cc1".to_owned()), "/usr/libexec/gcc/12/cc1 -quiet".to_owned(), true)
+        );
+        let other = program("\"/usr/bin/busybox\", [\"/usr/bin/gr\"...], NULL");
+        assert_eq!(other, (Some("/usr/bin/busybox".to_owned()), "/usr/bin/gr…".to_owned(), true));
     }
 
     #[test]

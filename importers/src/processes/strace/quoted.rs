@@ -3,7 +3,7 @@
 /// The mark of strace after a text that it cut, or at the end of a list.
 const CUT: &[u8] = b"...";
 /// The mark of cut texts in the recording.
-const MARK: &str = "…";
+pub(super) const MARK: &str = "…";
 
 /// A text.
 #[derive(Debug, Clone, PartialEq, Eq)]
