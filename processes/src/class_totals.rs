@@ -191,13 +191,18 @@ pub fn class_values(tree: &ProcessTree, totals: &Totals, schema: &Schema, measur
             Measure::Cpu => part.cpu_ns(0),
             Measure::User => part.user[0].value(),
             Measure::System => part.system[0].value(),
-            Measure::Waiting => part.waiting[0].value(),
+            Measure::Waiting => whole(part.waiting[0]),
             Measure::Wall => Some(part.wall[1]),
             Measure::Memory => part.peak,
         };
         values[part.label].extend(value);
     });
     values
+}
+
+/// A sum of which nothing is unknown. The time without a processor that is known of some images may be the smallest part.
+fn whole(sum: Sum) -> Option<u64> {
+    sum.value().filter(|_| sum.unknown() == 0)
 }
 
 fn by_process(
@@ -247,7 +252,7 @@ impl ClassTotals {
             (&mut self.user_ns, part.user.map(|sum| sum.value())),
             (&mut self.system_ns, part.system.map(|sum| sum.value())),
             (&mut self.cpu_ns, [part.cpu_ns(0), part.cpu_ns(1)]),
-            (&mut self.waiting_ns, part.waiting.map(|sum| sum.value())),
+            (&mut self.waiting_ns, part.waiting.map(whole)),
             (&mut self.wall_ns, part.wall.map(Some)),
         ] {
             figures.exclusive.add(values[0]);

@@ -283,19 +283,37 @@ fn order_of_begin(tree: &ProcessTree, nodes: &[Node]) -> Vec<u32> {
     order
 }
 
-/// Maximum number of jobs that ran at the same time.
+/// Maximum number of jobs that ran at the same time, for at least a thousandth of the time in all: the ends of some are heard
+/// of late. In a `go build -p 2` of 37 s, three ran at once for 2.7 ms by the recording.
 fn most_at_once(tree: &ProcessTree, nodes: &[Node], order: &[u32]) -> u64 {
     let mut ends = BinaryHeap::new();
-    let mut most = 1;
+    // For each number of jobs, the time during which so many ran.
+    let mut times = Vec::new();
+    let (mut since, end_of_all) = tree.span_ns();
+    let mut run = |running: usize, until: i64| {
+        times.resize(times.len().max(running + 1), 0);
+        times[running] = i64::saturating_add(times[running], until.saturating_sub(since).max(0));
+        since = since.max(until);
+    };
     for node in order.iter().map(|&node| &nodes[node as usize]).filter(|node| node.takes_slot) {
         let process = tree.process(node.process);
-        while ends.peek().is_some_and(|&Reverse(end)| end <= process.began_ns) {
+        while let Some(&Reverse(end)) = ends.peek().filter(|&&Reverse(end)| end <= process.began_ns) {
+            run(ends.len(), end);
             ends.pop();
         }
+        run(ends.len(), process.began_ns);
         if tree.ended_ns(process) > process.began_ns {
             ends.push(Reverse(tree.ended_ns(process)));
         }
-        most = most.max(ends.len() as u64);
     }
-    most
+    while let Some(&Reverse(end)) = ends.peek() {
+        run(ends.len(), end);
+        ends.pop();
+    }
+    let mut left = end_of_all.saturating_sub(tree.span_ns().0) / 1000;
+    let most = times.iter().rposition(|&time| {
+        left = i64::saturating_sub(left, time);
+        left < 0
+    });
+    most.unwrap_or(1).max(1) as u64
 }
