@@ -83,7 +83,8 @@ export class LanesChart {
     fill(this.legend, charted.classes.filter((one) => one.rank < COLOURS).map((one) => h('li', { class: colourOf(one.rank) },
       h('span', { class: 'patch' }), h('bdi', null, visible(one.name.slice(0, 60))), h('span', { class: 'muted' }, share(one.share)))),
     others.length > 0 ? h('li', { class: 'kind-other' }, h('span', { class: 'patch' }), `${grouped(others.length)} others`,
-      h('span', { class: 'muted' }, share(others.reduce((sum, one) => sum + one.share, 0)))) : null);
+      h('span', { class: 'muted' }, share(others.reduce((sum, one) => sum + one.share, 0)))) : null,
+    charted.blocks.some((block) => block.waiting >= MARKED) ? h('li', null, h('span', { class: 'patch waiting' }), 'waited for a processor') : null);
     this.draw();
   }
 

@@ -56,8 +56,8 @@ pub(crate) fn answer(
         .fact(Column::count("major_faults"), sum(|used| used.major_faults))
         .fact(Column::bytes("read_bytes"), sum(|used| used.read_bytes))
         .fact(Column::bytes("written_bytes"), sum(|used| used.written_bytes))
-        .fact(Column::count("voluntary_switches").called("waited"), sum(|used| used.voluntary_switches))
-        .fact(Column::count("involuntary_switches").called("interrupted"), sum(|used| used.involuntary_switches));
+        .fact(Column::count("voluntary_switches"), sum(|used| used.voluntary_switches))
+        .fact(Column::count("involuntary_switches"), sum(|used| used.involuntary_switches));
     if let Some(before) = process.before_exec {
         answer = answer
             .fact(Column::duration("executed_ns"), process_text::time(before.until_ns))
