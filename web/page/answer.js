@@ -67,7 +67,10 @@ export function renderAnswer(answer, ctx, options = {}) {
   const own = { href: ctx.href, snapshot };
   /** @type {any[]} */
   const nodes = [outcomeNode(answer, ctx), factList(answer, own, ctx)];
-  const tables = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
+  const all = answer.tables.filter((table) => table.columns.length > 0 && (forPeople(table) || table.rows.length > 0));
+  // Beside tables with rows, those without any say nothing.
+  const hasRows = all.some((table) => forPeople(table) && table.rows.length > 0);
+  const tables = all.filter((table) => table.rows.length > 0 || !hasRows);
   const shown = tables.filter(forPeople);
   tables.forEach((table) => {
     const isLast = table === answer.tables[answer.tables.length - 1];

@@ -17,12 +17,13 @@ const ABOUT_OBJECT = [
 ];
 /** What all objects of an expression are asked for, and the words after it. @type {[string, string, string?][]} */
 const ABOUT_OBJECTS = [
-  ['objects', 'find', 'by retained'], ['list with fields', 'list'], ['by field', 'group'], ['merged paths', 'paths'], ['what would be freed', 'retained'],
+  ['objects', 'find', 'by retained'], ['list with fields', 'list'], ['by field', 'group'], ['outgoing references', 'show'], ['incoming references', 'inrefs'],
+  ['merged paths', 'paths'], ['what all have', 'common'], ['what would be freed', 'retained'],
 ];
 /** Characters of a text that a line names whole. */
 const LONGEST = 1000;
 /** Verbs whose words are an expression. */
-const OF_EXPRESSIONS = ['find', 'list', 'group', 'paths', 'retained', 'trend', 'count'];
+const OF_EXPRESSIONS = ['find', 'list', 'group', 'show', 'inrefs', 'paths', 'common', 'retained', 'trend', 'count'];
 /** Verbs that ask the same about a set that was just made. */
 const OF_SETS = ['paths', 'retained', 'count', 'common'];
 

@@ -6,7 +6,7 @@ import { AskError, forgetAnswers, lines, request, stream } from './ask.js';
  * @typedef {object} ServedFile
  * @property {number} id
  * @property {string} name
- * @property {string} folder what stands before the name in the path: empty, or ending with `/`
+ * @property {string} folder what stands before the name in the absolute path: it ends with `/`, or is empty if it is no text
  * @property {'ready' | 'dump' | 'importing' | 'unreadable'} state
  * @property {string} format
  * @property {number} bytes of all dumps of a series

@@ -5,7 +5,7 @@ import { nameNode, objectLink, pathNode } from './cell.js';
 import { grouped, size, visible } from './value_text.js';
 import { cellOf, factOf, renderAnswer, snapshotOf } from './answer.js';
 import { copyButton } from './frame.js';
-import { assertLine } from './state.js';
+import { assertLine, nameIs } from './state.js';
 
 /** @typedef {import('./context.js').Context} Context */
 /** @typedef {import('./ask.js').Answer} Answer */
@@ -89,12 +89,16 @@ function pathOf(steps) {
 function suspectNode(suspect, own, ctx) {
   const name = (/** @type {number} */ id) => (own.snapshot === null ? `@${id}` : `${own.snapshot}:@${id}`);
   const link = (/** @type {number} */ id, /** @type {string} */ title) => objectLink(id, own, `${visible(String(title).slice(0, 200))} @${id}`);
+  const typeLink = (/** @type {string} */ type) => {
+    const line = `find 100 ${nameIs('type', type)} by retained`;
+    return h('a', { href: ctx.href({ q: line }), title: visible(line) }, h('bdi', null, visible(type.slice(0, 200))));
+  };
   const point = suspect.objects === 1 ? suspect.accumulation_object ?? null : null;
   const target = targetOf(suspect);
   const share = `${(suspect.share * 100).toFixed(1)} %`;
   const what = suspect.objects === 1
     ? [link(suspect.object, suspect.title), ` retains ${size(Number(suspect.retained_bytes))}, ${share} of what is reachable`]
-    : [`${grouped(suspect.objects)} objects of `, h('bdi', null, visible(suspect.type)), ` retain ${size(Number(suspect.retained_bytes))}, ${share}, right below `,
+    : [`${grouped(suspect.objects)} objects of `, typeLink(suspect.type), ` retain ${size(Number(suspect.retained_bytes))}, ${share}, right below `,
       (suspect.accumulation_object ?? null) === null ? 'the roots' : link(suspect.accumulation_object, suspect.accumulation_title ?? suspect.accumulation_type), '; the largest is ', link(suspect.object, suspect.title)];
   const pilesUp = point !== null && point !== suspect.object
     ? h('p', null, 'it piles up in ', link(point, suspect.accumulation_title ?? suspect.accumulation_type), `, ${size(Number(suspect.accumulation_bytes))}`) : null;
@@ -106,7 +110,7 @@ function suspectNode(suspect, own, ctx) {
   });
   const accumulated = records(suspect.accumulated);
   const parts = accumulated.slice(0, MOST_PARTS).map((part) => h('li', null,
-    `${grouped(part.objects)} of `, h('bdi', null, visible(String(part.type).slice(0, 200))), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
+    `${grouped(part.objects)} of `, typeLink(String(part.type)), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
   const left = accumulated.length - MOST_PARTS;
   if (left > 0) parts.push(h('li', null, `… and ${grouped(left)} more ${left === 1 ? 'type' : 'types'}`));
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },

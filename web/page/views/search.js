@@ -60,7 +60,10 @@ export function mount(root, ctx) {
 /** The three questions; of a recording of processes only, the second one alone; of trials none. @param {string} find @param {Context} ctx */
 function linesOf(find, ctx) {
   const isRegex = /^\/.+\/$/s.test(find);
-  const pattern = isRegex ? find : literal(/[*?]/.test(find) ? find : `*${find}*`);
+  const isGlob = /[*?]/.test(find);
+  // Quotes and slashes would end the expression.
+  const isPlain = !isGlob && !/["'\\/]/.test(find);
+  const pattern = isRegex ? find : isPlain ? `/(?i)${find.replace(/[.+()|[\]{}^$#]/g, '\\$&')}/` : literal(isGlob ? find : `*${find}*`);
   if (ctx.file.processes && !ctx.file.snapshots) return ['', `find ${ROWS} arguments ~ ${pattern}`, ''];
   if (isBare(ctx.file)) return ['', '', ''];
   return [`histogram type ~ ${pattern}`, `find ${ROWS} name ~ ${pattern}`, `strings ${pattern}`];

@@ -236,7 +236,8 @@ class TreeView {
   async #above(top) {
     if (top.object === null) return { places: [], missing: 0 };
     const answer = await this.ctx.ask(`idom ${top.word}`, { snapshot: this.snapshot });
-    const places = nodesOf(answer, this.snapshot).reverse();
+    // The crumb of all roots stands before them.
+    const places = nodesOf(answer, this.snapshot).reverse().filter((place) => place.word !== '');
     return { places, missing: Math.max(0, (answer.rows_total ?? 0) - places.length) };
   }
 

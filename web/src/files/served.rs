@@ -107,11 +107,11 @@ impl Served {
         &self.name
     }
 
-    /// What stands before the name in the path of the file: empty, or ending with `/`.
+    /// What stands before the name in the absolute path of the file: it ends with `/`, or is empty if it is no text.
     fn folder(&self) -> String {
-        let paths = self.place.paths();
-        let above = paths.first().and_then(|path| path.ancestors().nth(self.name.matches('/').count() + 1));
-        let folder = above.and_then(Path::to_str).filter(|folder| !folder.is_empty());
+        let path = self.place.paths().first().and_then(|path| std::path::absolute(path).ok());
+        let above = path.as_deref().and_then(|path| path.ancestors().nth(self.name.matches('/').count() + 1));
+        let folder = above.and_then(Path::to_str);
         folder.map_or_else(String::new, |folder| format!("{}/", folder.trim_end_matches('/')))
     }
 
