@@ -45,6 +45,12 @@ tell("derived", derived, own(derived, "own"), own(derived, "inherited"));
 const computed = { get x() { return "X"; }, y: "Y" };
 tell("computed", computed, own(computed, "y"), ['"x"', "Unknown"]);
 tell("proxy", new Proxy({ a: "of the target" }, { get: () => "A" }), ['"a"', "Unknown"]);
+// A text is the key, whatever reads like it.
+tell("alike", new Map([[/tag/, "regular expression"], [Symbol("tag"), "symbol"], [tell, "function"], ["tag", "T"], ["tell", "F"]]),
+  ['"tag"', "T"], ['"tell"', "F"]);
+tell.property = "P";
+tell("function", tell, ['"property"', "Unknown"], ['"absent"', "Unknown"]);
+tell("set", Object.assign(new Set(["x"]), { property: "P" }), ['"property"', "Unknown"]);
 const session = new Session();
 tell("session", session, own(session, "tenant"), own(session, "hits"), own(session, "absent"));
 const elements = {};

@@ -89,7 +89,7 @@ fn measures_of_objects() -> Vec<Measure> {
     use OfObjects::{Amount, Growth};
     vec![
         objects("count", Figure::Count("objects"), Amount(COUNT), "`count(EXPR) <= 100`;"),
-        objects("size", BYTES, Amount(SIZE), "`size(EXPR)`, shallow and unmanaged;"),
+        objects("size", BYTES, Amount(SIZE), "`size(EXPR)`, shallow and, where the dump tells it, unmanaged;"),
         objects(
             "retained",
             BYTES,

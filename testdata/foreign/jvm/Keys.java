@@ -73,6 +73,24 @@ public class Keys {
         lists.put(new ArrayList<>(List.of("c")), 2);
         tell("lists", lists, "\"a\"", "Missing");
 
+        Map<Object, Object> alike = new LinkedHashMap<>();
+        alike.put(Color.RED, "constant");
+        alike.put(new java.io.File("/a"), "file");
+        alike.put('x', "character");
+        alike.put(new StringBuilder("tag"), "builder");
+        alike.put("RED", "R");
+        alike.put("/a", "A");
+        alike.put("x", "X");
+        alike.put("tag", "T");
+        tell("alike", alike, "\"RED\"", alike.get("RED"), "\"/a\"", alike.get("/a"), "\"x\"", alike.get("x"),
+            "\"tag\"", alike.get("tag"));
+
+        Map<String, Object> ordered = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        ordered.put("Host", "h");
+        tell("ordered", ordered, "\"Host\"", ordered.get("Host"), "\"host\"", "Unknown");
+        tell("around", Collections.unmodifiableMap(ordered), "\"Host\"", ordered.get("Host"), "\"host\"", "Unknown");
+        tell("plain", new TreeMap<>(Map.of("Host", "h")), "\"Host\"", "h", "\"host\"", "Missing");
+
         Map<Object, Object> colors = new EnumMap<>((Class) Color.class);
         colors.put(Color.RED, 1);
         colors.put(Color.BLUE, null);

@@ -1,7 +1,8 @@
 //! Compares the keys of entries with one that was typed.
 //!
 //! ```text
-//!   a value, or an object that represents one ──▶ is the value the key?
+//!   a value, or an object that represents one ──▶ is the value the key? Of a typed text: a text is the key, and another
+//!                                                 object that reads like it only if no text is
 //!   an object that has a line, or a class ──────▶ is the line, or the name, the key? Read when the walks have ended.
 //!   a collection ───────────────────────────────▶ no
 //!   any other object ───────────────────────────▶ not known: programs may print it as the key
@@ -17,17 +18,21 @@ use foldhash::HashMap;
 use crate::error::Result;
 use crate::file::object::objects;
 use crate::file::tables::Tables;
+use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::heap::nulls::Nulls;
 use crate::progress::Progress;
 use crate::questions::fields::{Held, Meant, Standing, ValuePredicate, number};
 use crate::questions::lines::Line;
+use crate::questions::texts::holds_text;
 
 /// A key, and the objects of a heap that represent it.
 pub(super) struct KeyPredicate<'h> {
     /// The value and the objects that represent values; `None` of the key that is null.
     value: Option<(ValuePredicate<'h>, Standing)>,
     nulls: &'h Nulls,
+    /// The objects that are the key, not only called like it; `None` if that is no difference.
+    texts: Option<ObjectSet>,
     /// Objects that represent no value are certainly not the key.
     is_plain: bool,
     /// The place in a list that it may be.
@@ -43,6 +48,8 @@ pub(super) fn index_of(key: &MapKey) -> Option<u64> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyMatch {
     Yes,
+    /// It reads like the key, and no text: texts go first.
+    Alike,
     No,
     Unknown,
     /// An object that [`KeyPredicate::read`] tells it of.
@@ -63,7 +70,7 @@ impl<'h> KeyPredicate<'h> {
     pub(super) fn new(heap: &'h Heap, key: &MapKey, progress: &dyn Progress) -> Result<Self> {
         let nulls = heap.nulls(progress)?;
         let test = match key {
-            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, is_plain: true, index: None }),
+            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, texts: None, is_plain: true, index: None }),
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
                 let (low, high) = (Bound::With(number.clone()), Bound::With(number.clone()));
@@ -77,7 +84,14 @@ impl<'h> KeyPredicate<'h> {
             heap.standing_by(|meant| test.holds(meant), progress)?
         };
         let is_plain = matches!(key, MapKey::Boolean(_));
-        Ok(KeyPredicate { value: Some((value, standing)), nulls, is_plain, index: index_of(key) })
+        let texts = match key {
+            MapKey::Text(_) => {
+                let tables = heap.recording().tables()?;
+                Some(heap.objects_of_types(Some(&standing.passing), |id| holds_text(tables, id), progress)?)
+            }
+            _ => None,
+        };
+        Ok(KeyPredicate { value: Some((value, standing)), nulls, texts, is_plain, index: index_of(key) })
     }
 
     /// The place in a list that the key may be.
@@ -102,8 +116,14 @@ impl<'h> KeyPredicate<'h> {
         match key {
             Held::Missing | Held::Unknown => KeyMatch::Unknown,
             Held::Null | Held::Undefined => KeyMatch::No,
-            Held::Value(held) => KeyMatch::from(is_same(value, held)),
-            Held::Object(object) if standing.passing.contains(object) => KeyMatch::Yes,
+            Held::Value(held) => match KeyMatch::from(is_same(value, held)) {
+                KeyMatch::Yes if self.is_of_texts() && !matches!(held, Value::Text(_)) => KeyMatch::Alike,
+                is_key => is_key,
+            },
+            Held::Object(object) if standing.passing.contains(object) => match &self.texts {
+                Some(texts) if !texts.contains(object) => KeyMatch::Alike,
+                _ => KeyMatch::Yes,
+            },
             Held::Object(object) if standing.failing.contains(object) => KeyMatch::No,
             Held::Object(object) if standing.unknown.contains(object) => KeyMatch::Unknown,
             Held::Object(_) if self.is_plain => KeyMatch::No,

@@ -4,6 +4,7 @@
 //! was not read, and then the next objects of all are read at once.
 
 use barrow_expressions::MapKey;
+use barrow_format::rows::Value;
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
@@ -19,7 +20,8 @@ use crate::file::object::objects;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::{Filling, FillingFields, Held};
+use crate::questions::fields::{FieldPath, Filling, FillingFields, Held};
+use crate::questions::texts::holds_text;
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 pub(super) const MAPS_AT_ONCE: usize = 1 << 14;
@@ -47,6 +49,9 @@ impl Heap {
             return Ok(vec![Held::Unknown; set.len() as usize]);
         }
         let maps = self.objects_of_types(Some(set), |id| forms.of(id).is_some(), progress)?;
+        let has_keys = |id| forms.of(id).is_some_and(|form| forms.parts(form).iter().any(Contribution::leads_to_keys));
+        let keyed = self.objects_of_types(Some(&maps), has_keys, progress)?;
+        let is_text = matches!(key, MapKey::Text(_));
         let mut others = set.clone();
         others.difference_with(&maps);
         let tables = self.recording().tables()?;
@@ -54,6 +59,10 @@ impl Heap {
         let of_named = self.values_by_name(&named, key, progress)?;
         others.difference_with(&named);
         let of_others = if others.is_empty() { Vec::new() } else { self.stand_for(&others, progress)? };
+        // Functions have a name, and are no texts.
+        let texts = self.objects_of_types(Some(&others), |id| holds_text(tables, id), progress)?;
+        // Where objects have their properties as keys, so have collections.
+        let is_property = is_text && (0..tables.type_count() as u32).any(|id| has_named_keys(tables, TypeId(id)));
         let key = KeyPredicate::new(self, key, progress)?;
         let mut of_maps = Vec::with_capacity(maps.len() as usize);
         let mut steps_left = LEAST_STEPS.max(self.object_count().saturating_mul(STEPS_PER_OBJECT));
@@ -67,9 +76,13 @@ impl Heap {
         let (mut of_maps, mut of_named) = (of_maps.into_iter(), of_named.into_iter());
         let mut of_others = of_others.into_iter();
         let values = set.iter().map(|object| match object {
-            map if maps.contains(map) => of_maps.next().unwrap_or(Held::Unknown),
+            map if maps.contains(map) => match of_maps.next() {
+                Some(Held::Missing) if is_property && !keyed.contains(map) => Held::Unknown,
+                held => held.unwrap_or(Held::Unknown),
+            },
             map if named.contains(map) => of_named.next().unwrap_or(Held::Unknown),
             _ => match of_others.next() {
+                Some(Held::Value(Value::Text(_))) if !texts.contains(object) => Held::Unknown,
                 Some(Held::Value(_)) => Held::Missing,
                 Some(null @ (Held::Null | Held::Undefined)) => null,
                 _ => Held::Unknown,
@@ -116,6 +129,8 @@ impl Heap {
 /// What each of these maps holds under a key.
 fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -> Result<Vec<Held>> {
     let mut inner = maps.to_vec();
+    // What is around the map that is walked, from the outside.
+    let mut around = vec![inner.clone()];
     for _ in 0..MOST_WRAPPERS {
         reader.read(inner.clone())?;
         let before = std::mem::take(&mut inner);
@@ -123,6 +138,7 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
         if inner == before {
             break;
         }
+        around.push(inner.clone());
     }
     let mut ended: Vec<(ObjectId, Walk<'_>)> = Vec::new();
     let mut distinct = inner.clone();
@@ -154,7 +170,9 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
     if let Some(index) = key.index() {
         beyond_slots(reader, &ended, index, &mut found)?;
     }
-    Ok(inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect())
+    let mut held: Vec<Held> = inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect();
+    forget_ordered(reader.heap, &mut held, &around, reader.progress)?;
+    Ok(held)
 }
 
 /// Tells of lists whose slots with objects do not have the index whether they are null there, or end before. It is not known
@@ -190,6 +208,34 @@ fn beyond_slots(
             None => Held::Unknown,
         };
         found.insert(map, held);
+    }
+    Ok(())
+}
+
+/// Maps of the JDK that find their keys by an order, which may be one of the program.
+const ORDERED_MAPS: [&str; 2] = ["java.util.TreeMap", "java.util.concurrent.ConcurrentSkipListMap"];
+
+/// Makes unknown what maps with an order of the program lack: it may take another key for the same, as one without case does.
+/// `around` has for each of the maps what is around the one that was walked.
+fn forget_ordered(heap: &Heap, held: &mut [Held], around: &[Vec<ObjectId>], progress: &dyn Progress) -> Result<()> {
+    let lacking = |at: &usize| held[*at] == Held::Missing;
+    let lacking: Vec<usize> = (0..held.len()).filter(lacking).collect();
+    let mut maps: Vec<ObjectId> = around.iter().flat_map(|layer| lacking.iter().map(|&at| layer[at])).collect();
+    maps.sort_unstable();
+    let tables = heap.recording().tables()?;
+    let is_ordered = |id| tables.type_and_bases(id).any(|id| ORDERED_MAPS.contains(&tables.type_name(id)));
+    let mut ordered = heap.objects_of_types(Some(&heap.set_of(&maps)), is_ordered, progress)?;
+    if ordered.is_empty() {
+        return Ok(());
+    }
+    let comparators = heap.paths_at_once(&[(&ordered, &FieldPath::of_library(&["comparator"]))], progress)?.remove(0);
+    let of_program = |(map, held): (ObjectId, Held)| (!matches!(held, Held::Null | Held::Missing)).then_some(map);
+    let of_program: Vec<ObjectId> = ordered.iter().zip(comparators).filter_map(of_program).collect();
+    ordered = heap.set_of(&of_program);
+    for at in lacking {
+        if around.iter().any(|layer| ordered.contains(layer[at])) {
+            held[at] = Held::Unknown;
+        }
     }
     Ok(())
 }

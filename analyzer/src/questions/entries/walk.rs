@@ -50,6 +50,8 @@ pub(super) struct Walk<'k> {
     found: Entries,
     /// What the key leads to.
     value: Option<Held>,
+    /// What keys lead to that read like the typed one, and are no texts.
+    alike: Vec<Held>,
     /// Entries whose keys are still to be read.
     unread: Vec<(ObjectId, Held)>,
 }
@@ -68,6 +70,7 @@ impl<'k> Walk<'k> {
             lists: Vec::new(),
             found: Entries { entries: Vec::new(), has_more: false, are_known: true, nulls: None },
             value: None,
+            alike: Vec::new(),
             unread: Vec::new(),
         }
     }
@@ -156,6 +159,7 @@ impl<'k> Walk<'k> {
                     self.value = Some(entry.value);
                     return false;
                 }
+                KeyMatch::Alike => self.alike.push(entry.value),
                 KeyMatch::No => {}
                 KeyMatch::Unknown => self.found.are_known = false,
                 KeyMatch::Unread(key) => self.unread.push((key, entry.value)),
@@ -191,7 +195,8 @@ impl<'k> Walk<'k> {
             return value;
         }
         let is_key = |(key, _): &&(ObjectId, Held)| read.get(key) == Some(&Some(true));
-        let mut same = self.unread.iter().filter(is_key).map(|&(_, value)| value);
+        let read_alike = self.unread.iter().filter(is_key).map(|&(_, value)| value);
+        let mut same = self.alike.iter().copied().chain(read_alike);
         match (same.next(), same.next()) {
             (Some(value), None) => value,
             (Some(_), Some(_)) => Held::Unknown,
