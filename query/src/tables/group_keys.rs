@@ -94,16 +94,23 @@ pub(crate) fn with_doubts(
         let is_unread = |held: &Held| matches!(held, Held::Object(object) if unread.contains(*object));
         unknown += if held.iter().any(is_unread) { group.objects } else { 0 };
     }
-    for (objects, why) in [
-        (shortened, "texts were shortened, and those that begin alike are one group here"),
-        (unknown, "the text or the number was not recorded or cannot be read"),
-    ] {
-        if objects > 0 {
-            let note = format!("groups may be others: of {}, {why}", units::counted(objects, "object"));
-            answer = answer.inexact(found::AS_FAR_AS_KNOWN, &note);
-        }
+    if shortened > 0 {
+        answer = with_shortened(answer, shortened);
+    }
+    if unknown > 0 {
+        answer = with_doubt(answer, unknown, "the text or the number was not recorded or cannot be read");
     }
     Ok(answer)
+}
+
+/// Marks an answer inexact whose groups have texts of which only the beginning is compared.
+pub(crate) fn with_shortened(answer: Answer, objects: u64) -> Answer {
+    with_doubt(answer, objects, "texts were shortened, and those that begin alike are one group here")
+}
+
+fn with_doubt(answer: Answer, objects: u64, why: &str) -> Answer {
+    let note = format!("groups may be others: of {}, {why}", units::counted(objects, "object"));
+    answer.inexact(found::AS_FAR_AS_KNOWN, &note)
 }
 
 /// For each group a cell for each key.

@@ -32,16 +32,17 @@ pub(super) fn answer(ask: &Ask, sides: [&Compared; 2], request: &Request) -> Res
         return Err(QueryError::usage("sites have numbers of their own in each recording; try `by type`"));
     }
     let is_retained = measure == Measure::RETAINED;
-    let (groups, is_exact) = group_series::group_series(ask, &each, &keys, is_retained)?;
-    let rows = groups.into_iter().filter_map(|GroupSeries { keys, amounts }| match amounts[..] {
-        [before, after] => Some(Row { subject: keys, before, after }),
-        _ => None,
-    });
+    let mut groups = group_series::group_series(ask, &each, &keys, is_retained)?;
+    let rows =
+        std::mem::take(&mut groups.series).into_iter().filter_map(|GroupSeries { keys, amounts }| match amounts[..] {
+            [before, after] => Some(Row { subject: keys, before, after }),
+            _ => None,
+        });
     let names: Vec<String> = keys.iter().map(|key| key.name().into_owned()).collect();
     let columns = |rows: &[Vec<_>]| group_keys::columns(&keys, rows);
     let mut answer = comparison::of_groups(sides, (names.join(","), columns), rows.collect(), measure);
     answer = answer.note_if(is_retained, "what several groups hold together is part of none");
-    answer = each.with_gaps(found::said(answer, is_exact), ask)?;
+    answer = each.with_gaps(groups.said(answer), ask)?;
     if keys.iter().any(|key| matches!(key, GroupKey::Field(_))) {
         answer = found::with_lost_numbers(answer, &sides[0].recording)?;
         if !are_of_one && answer.notes.is_empty() {

@@ -41,9 +41,11 @@ impl Row {
         self.counts[0].min(self.counts[1])
     }
 
-    /// Returns whether one of its values was not recorded, so that other values may look the same.
+    /// Returns whether one of its values was not recorded, or only its beginning is compared, so that other values may
+    /// look the same.
     fn lacks_values(&self) -> bool {
-        self.cells.iter().any(|cell| matches!(cell, Value::Absent(Absence::Unknown)))
+        let is_unknown = |cell: &Value| matches!(cell, Value::Absent(Absence::Unknown));
+        self.cells.iter().any(|cell| is_unknown(cell) || group_series::is_beginning(cell))
     }
 }
 
@@ -119,7 +121,10 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
 }
 
 fn unknown_note(objects: u64) -> String {
-    format!("of {} that count as equal some value is not known", units::counted(objects, "object"))
+    format!(
+        "of {} that count as equal some value is not known, or a text of which only the beginning is compared",
+        units::counted(objects, "object")
+    )
 }
 
 /// The rows of both sides by their texts, the number of objects on each side, and whether these match exactly.
@@ -264,6 +269,9 @@ mod tests {
         let row = |cell| Row { cells: vec![1_u64.into(), cell], counts: [2, 3], examples: [None; 2] };
         assert!(row(Value::Absent(Absence::Unknown)).lacks_values());
         assert!(!row(Value::Absent(Absence::Null)).lacks_values());
+        // Of a long text only the beginning is compared.
+        assert!(row(Value::name_of(&"z".repeat(5000))).lacks_values());
+        assert!(!row(Value::name_of(&"z".repeat(4000))).lacks_values());
     }
 
     /// By definition, one row at a time: equal ones cancel each other, and those that are left are paired if they are alone.

@@ -52,8 +52,8 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
         return Err(QueryError::usage(message));
     }
     let each = EachSnapshot::of_recording(&ask.recording()?, &snapshots, kinds, expression);
-    let (groups, is_exact) = group_series::group_series(ask, &each, &keys, order == Total::Retained)?;
-    let groups = groups.into_iter().map(|GroupSeries { keys, amounts }| {
+    let mut of_all = group_series::group_series(ask, &each, &keys, order == Total::Retained)?;
+    let groups = std::mem::take(&mut of_all.series).into_iter().map(|GroupSeries { keys, amounts }| {
         let (bytes, objects) = amounts.iter().map(|amounts| (order.of_amounts(amounts), amounts.objects)).unzip();
         Group { keys, bytes, objects }
     });
@@ -98,7 +98,7 @@ pub(super) fn answer(ask: &Ask, arguments: &Arguments) -> Result<Reply, QueryErr
     if is_repeated {
         answer = answer.note(growth_series::REPEATED);
     }
-    answer = each.with_gaps(found::said(answer, is_exact), ask)?;
+    answer = each.with_gaps(of_all.said(answer), ask)?;
     Ok(more::first_page(ask, answer, ask.ranking_rows(request.rows).max(1)))
 }
 
