@@ -48,7 +48,7 @@ pub(crate) use filling::{Filled, FillingFields, Measure};
 use named::NamedField;
 use path::Declaration;
 pub use path::FieldPath;
-pub(crate) use standing::{COMPUTED, Meant, Standing};
+pub(crate) use standing::{COMPUTED, Meant, Standing, are_texts};
 pub(crate) use tested::Tested;
 pub(crate) use value_predicate::{TextAnswers, ValuePredicate};
 pub(crate) use value_predicate::{number, shortest};

@@ -22,9 +22,8 @@ use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::heap::nulls::Nulls;
 use crate::progress::Progress;
-use crate::questions::fields::{Held, Meant, Standing, ValuePredicate, number};
+use crate::questions::fields::{Held, Meant, Standing, ValuePredicate, are_texts, number};
 use crate::questions::lines::Line;
-use crate::questions::texts::holds_text;
 
 /// A key, and the objects of a heap that represent it.
 pub(super) struct KeyPredicate<'h> {
@@ -87,7 +86,7 @@ impl<'h> KeyPredicate<'h> {
         let texts = match key {
             MapKey::Text(_) => {
                 let tables = heap.recording().tables()?;
-                Some(heap.objects_of_types(Some(&standing.passing), |id| holds_text(tables, id), progress)?)
+                Some(heap.objects_of_types(Some(&standing.passing), |id| are_texts(tables, id), progress)?)
             }
             _ => None,
         };

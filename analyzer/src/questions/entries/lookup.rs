@@ -20,8 +20,7 @@ use crate::file::object::objects;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::{FieldPath, Filling, FillingFields, Held};
-use crate::questions::texts::holds_text;
+use crate::questions::fields::{FieldPath, Filling, FillingFields, Held, are_texts};
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 pub(super) const MAPS_AT_ONCE: usize = 1 << 14;
@@ -60,7 +59,7 @@ impl Heap {
         others.difference_with(&named);
         let of_others = if others.is_empty() { Vec::new() } else { self.stand_for(&others, progress)? };
         // Functions have a name, and are no texts.
-        let texts = self.objects_of_types(Some(&others), |id| holds_text(tables, id), progress)?;
+        let texts = self.objects_of_types(Some(&others), |id| are_texts(tables, id), progress)?;
         // Where objects have their properties as keys, so have collections.
         let is_property = is_text && (0..tables.type_count() as u32).any(|id| has_named_keys(tables, TypeId(id)));
         let key = KeyPredicate::new(self, key, progress)?;

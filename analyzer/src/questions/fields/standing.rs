@@ -62,6 +62,11 @@ fn holds_number(tables: &Tables, id: TypeId) -> bool {
             || tables.type_and_bases(id).any(|id| NUMBER_TYPES.contains(&tables.type_name(id))))
 }
 
+/// Returns whether objects of a type are texts, and not only called by one.
+pub(crate) fn are_texts(tables: &Tables, id: TypeId) -> bool {
+    holds_text(tables, id) || tables.type_and_bases(id).any(|id| tables.type_attribute(id, TEXT_OF).is_some())
+}
+
 /// The objects that represent a value, by what is known of it; others represent none.
 pub(crate) struct Standing {
     /// The value passes a test.
