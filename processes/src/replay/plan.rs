@@ -283,8 +283,8 @@ fn order_of_begin(tree: &ProcessTree, nodes: &[Node]) -> Vec<u32> {
     order
 }
 
-/// Maximum number of jobs that ran at the same time, for at least a thousandth of the time in all: the ends of some are heard
-/// of late. In a `go build -p 2` of 37 s, three ran at once for 2.7 ms by the recording.
+/// Maximum number of jobs that ran at the same time, for at least a thousandth of the time in all: the recorder may learn
+/// late that a job ended. In a `go build -p 2` of 37 s, three ran at once for 2.7 ms by the recording.
 fn most_at_once(tree: &ProcessTree, nodes: &[Node], order: &[u32]) -> u64 {
     let mut ends = BinaryHeap::new();
     // For each number of jobs, the time during which so many ran.
