@@ -200,7 +200,8 @@ pub fn class_values(tree: &ProcessTree, totals: &Totals, schema: &Schema, measur
     values
 }
 
-/// A sum of which nothing is unknown. The time without a processor that is known of some images may be the smallest part.
+/// The sum if all of its counts are known. A process's waiting time that is known of some images only may be most of it
+/// or next to nothing, so it is unknown.
 fn whole(sum: Sum) -> Option<u64> {
     sum.value().filter(|_| sum.unknown() == 0)
 }

@@ -2,8 +2,8 @@
 //! program or ends a process until the recorder has seen it. Processes are not stopped otherwise, so tracers work as usual.
 //!
 //! The filter reports neither forks nor exit statuses. A process is known once it executes a program, starts a process that
-//! does, ends, or is found among the children of another when memory is sampled. Its pidfd reports that it ended and, where the
-//! system supports it, its status and whether its parent waited for it.
+//! does, ends, or is found among the children of another, when that ends or when memory is sampled. Its pidfd reports that it
+//! ended and, where the system supports it, its status and whether its parent waited for it.
 
 pub(crate) mod ends;
 pub(crate) mod execution;

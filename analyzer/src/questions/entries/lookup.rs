@@ -34,8 +34,10 @@ pub(super) const LEAST_STEPS: u64 = 1 << 22;
 
 impl Heap {
     /// What each object of the set, which is a map or a list, holds under a key or at an index, in their order: missing if it
-    /// has no such key or is shorter, unknown if not all of its keys are known. Of several equal keys the first counts, in the order of [`Heap::entries`]. An object
-    /// whose type does not say where its entries are is unknown, unless it is a text, a number or null.
+    /// has no such key or is shorter, unknown if not all of its keys are known. Of several equal keys the first counts, in
+    /// the order of [`Heap::entries`], but a text goes before what only reads like it. An object whose type does not say
+    /// where its entries are is unknown, unless it is a text, a number or null. A map that finds its keys by an order of the
+    /// program is unknown where it seems to lack one.
     ///
     /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all, and of [`Heap::lines`] of the keys that
     /// have lines. Memory: 100 bytes for each entry of 16,384 maps.

@@ -62,7 +62,7 @@ fn holds_number(tables: &Tables, id: TypeId) -> bool {
             || tables.type_and_bases(id).any(|id| NUMBER_TYPES.contains(&tables.type_name(id))))
 }
 
-/// Returns whether objects of a type are texts, and not only called by one.
+/// Returns whether objects of a type are texts themselves. Others may only be named by one, as functions are.
 pub(crate) fn are_texts(tables: &Tables, id: TypeId) -> bool {
     holds_text(tables, id) || tables.type_and_bases(id).any(|id| tables.type_attribute(id, TEXT_OF).is_some())
 }
