@@ -60,7 +60,7 @@ fn usage(random: &mut Random) -> Usage {
 
 fn lies(random: &mut Random) -> Vec<u8> {
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
     for key in ["cores", "memory", "recorded by", "command"] {
         writer.fact(key, pick(random, &["0", "1", "-3", "18446744073709551615", "x", "barrow-sh", ""])).unwrap();
     }

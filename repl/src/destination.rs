@@ -22,5 +22,5 @@ pub(crate) fn create<E: From<WriterError>>(to: &Path, force: bool, refused: fn(S
         let hint = if error.kind() == io::ErrorKind::AlreadyExists { "; add --force to replace it" } else { "" };
         refused(format!("{}: {error}{hint}", to.display()))
     })?;
-    Ok(Writer::to_file(file, Options { threads: 0, ..Options::default() })?)
+    Ok(Writer::to_file(file, Options::without_threads())?)
 }

@@ -11,7 +11,7 @@ const BUILD: [(&str, i64, i64, u64); 5] =
     [("make", 0, 10, 10), ("cc1", 1, 3, 1000), ("cc1", 2, 3, 1000), ("cc1", 5, 6, 90), ("ld", 8, 10, 500)];
 
 fn record(path: &Path) {
-    let writer = Writer::create(path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(path, Options::without_threads()).unwrap();
     let mut parent = None;
     let mut ids = Vec::new();
     for (pid, (program, begin, ..)) in (1..).zip(BUILD) {

@@ -60,7 +60,7 @@ struct Recorded {
 fn recorded(rows: &[Row<'_>]) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("build.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options::without_threads()).unwrap();
     announce(&writer, rows);
     writer.finish().unwrap();
     Recorded { path: path.display().to_string(), _folder: folder }
@@ -193,7 +193,7 @@ fn sets_and_rows_are_of_processes() {
 fn a_recording_may_hold_both() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("both.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options::without_threads()).unwrap();
     announce(&writer, &BUILD);
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let type_id = writer.declare_type(&TypeDescription::new(kind, "List")).unwrap();

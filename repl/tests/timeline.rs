@@ -15,7 +15,7 @@ const HOSTILE: &str = "\x1b[2J\u{202e}\n::error::injected\r";
 fn timeline(write: impl FnOnce(&Writer), words: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options::without_threads()).unwrap();
     write(&writer);
     writer.finish().unwrap();
     ask(&path, words)
@@ -151,7 +151,7 @@ fn a_part_is_drawn_and_wrong_times_are_refused() {
 fn at_new_year(by: &str, words: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.barrow");
-    let options = Options { threads: 0, created_ns: Some(1_767_225_598_000_000_000), ..Options::default() };
+    let options = Options { created_ns: Some(1_767_225_598_000_000_000), ..Options::without_threads() };
     let writer = Writer::create(&path, options).unwrap();
     writer.fact("recorded by", by).unwrap();
     let on = |host, time_ns, pid, parent| ProcessDescription { host, parent, ..begun(time_ns, pid, &["make"]) };

@@ -38,18 +38,26 @@ pub struct Options {
     pub patches: bool,
 }
 
-impl Default for Options {
-    /// 64 MiB, zstd level 3, a thread per core up to eight, no waiting for the disk.
-    fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+impl Options {
+    /// The default without threads: those that announce also encode.
+    #[must_use]
+    pub const fn without_threads() -> Self {
         Options {
             memory_budget_bytes: 64 << 20,
             compression: Compression::Zstd(3),
-            threads: cores.min(8),
+            threads: 0,
             sync: Sync::Never,
             uuid: None,
             created_ns: None,
             patches: false,
         }
+    }
+}
+
+impl Default for Options {
+    /// 64 MiB, zstd level 3, a thread per core up to eight, no waiting for the disk.
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Options { threads: cores.min(8), ..Options::without_threads() }
     }
 }

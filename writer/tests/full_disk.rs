@@ -163,7 +163,7 @@ const LIMITED: &str = "BARROW_LIMITED_CHILD";
 fn limited_child() {
     let Some(folder) = std::env::var_os(LIMITED) else { return };
     let path = Path::new(&folder).join("limited.barrow");
-    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
+    let options = Options { compression: Compression::None, ..Options::without_threads() };
     let writer = Writer::create(&path, options).unwrap();
     let vocabulary = Vocabulary::declare(&writer).unwrap();
     let mut random = Random::new(17);

@@ -76,7 +76,7 @@ pub(crate) fn nothing() -> Result<Recording, QueryError> {
 /// A writer without threads, and the memory that it writes to.
 fn in_memory() -> Result<(Types, Writer), QueryError> {
     let types = Types::default();
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(types.clone()), options).map_err(unwritten)?;
     Ok((types, writer))
 }
