@@ -33,7 +33,7 @@ fn histogram(tables: &Tables, counts: impl IntoIterator<Item = (TypeId, (u64, u6
 
 fn writer() -> (Shelf, Writer) {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     (shelf, writer)
 }

@@ -15,7 +15,7 @@ const BYTES_PER_OBJECT: usize = 16;
 
 /// A writer that keeps little, so that it hardly counts.
 fn writer() -> Writer {
-    let options = Options { threads: 0, memory_budget_bytes: 4 << 20, ..Options::default() };
+    let options = Options { memory_budget_bytes: 4 << 20, ..Options::without_threads() };
     Writer::to_stream(Box::new(std::io::sink()), options).expect("writing to nowhere")
 }
 

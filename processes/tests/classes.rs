@@ -10,7 +10,7 @@ use barrow_writer::{Options, ProcessDescription, ProgramDescription, Writer};
 /// A tree in which a process executes each line in a folder; `by` is what recorded it.
 fn tree(lines: &[&str], by: &str) -> ProcessTree {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
     writer.fact("recorded by", by).unwrap();
     for (time_ns, line) in (0..).zip(lines) {

@@ -57,7 +57,7 @@ fn random_tree(seed: u64) -> (ProcessTree, Vec<Row>) {
     let mut random = Random::new(seed);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("build.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options::without_threads()).unwrap();
     // It tells of each process whether its parent waited.
     writer.fact("recorded by", "barrow record").unwrap();
     let (mut rows, mut running, mut ids) = (Vec::<Row>::new(), Vec::<usize>::new(), Vec::new());

@@ -10,8 +10,7 @@ use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription,
 /// A process without a parent and a child that executes nothing; they end with these exit statuses.
 fn tree(by: Option<&str>, first: &[&str], statuses: [Option<u64>; 2], attributes: &[(&str, &str)]) -> ProcessTree {
     let shelf = Shelf::default();
-    let writer =
-        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).expect("a writer");
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).expect("a writer");
     if let Some(by) = by {
         writer.fact("recorded by", by).expect("a fact");
     }
@@ -95,7 +94,7 @@ fn what_has_no_program_and_no_parent_is_no_fork() {
 fn only_a_recorder_of_one_command_has_orphans() {
     for (by, slots) in [("barrow record", 1), ("strace", 3), ("other", 3)] {
         let shelf = Shelf::default();
-        let options = Options { threads: 0, ..Options::default() };
+        let options = Options::without_threads();
         let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a writer");
         writer.fact("recorded by", by).expect("a fact");
         writer.fact("command", "make").expect("a fact");

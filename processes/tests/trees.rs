@@ -11,7 +11,7 @@ use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription,
 fn tree(write: impl FnOnce(&Writer)) -> ProcessTree {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("build.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options::without_threads()).unwrap();
     write(&writer);
     writer.finish().unwrap();
     ProcessTree::read(Arc::new(Recording::from_bytes(std::fs::read(path).unwrap()).unwrap())).unwrap()

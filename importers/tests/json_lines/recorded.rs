@@ -41,7 +41,7 @@ pub(crate) fn record_file(path: &Path, threads: usize) -> Result<Recorded, Impor
 /// Imports a file with a part of its contents.
 pub(crate) fn record_contents(path: &Path, threads: usize, contents: Contents) -> Result<Recorded, ImportError> {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let wishes =
         ImportOptions { threads: NonZero::new(threads).expect("threads"), contents, ..ImportOptions::default() };

@@ -15,7 +15,7 @@ const THREADS: NonZero<usize> = NonZero::new(2).unwrap();
 fn count(dump: &[u8]) -> Result<CountedSnapshots, ImportError> {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(file.path(), dump).expect("written");
-    let writer = Writer::to_stream(Box::new(std::io::sink()), Options { threads: 0, ..Options::default() });
+    let writer = Writer::to_stream(Box::new(std::io::sink()), Options::without_threads());
     let writer = writer.expect("writing to nowhere");
     let options = ImportOptions { threads: THREADS, ..ImportOptions::default() };
     snapshot_totals(file.path(), &writer, &options, &Silent).map(|counted| counted.expect("a dump of snapshots"))

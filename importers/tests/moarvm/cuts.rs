@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// Imports into nowhere: what counts is that it ends, and with what.
 fn import(dump: &[u8], progress: &dyn Progress) -> Result<Imported, ImportError> {
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(std::io::sink()), options).expect("writing to nowhere");
     let imported = import_bytes(dump, &writer, progress);
     writer.finish().expect("the writer is usable after any import");

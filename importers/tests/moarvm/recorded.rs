@@ -41,7 +41,7 @@ pub(crate) fn record_with(dump: &[u8], threads: NonZero<usize>) -> Result<Record
 
 fn record_by(import: impl FnOnce(&Writer) -> Result<Imported, ImportError>) -> Result<Recorded, ImportError> {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, ..Options::default() };
+    let options = Options::without_threads();
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let imported = import(&writer)?;
     writer.finish().expect("writing to memory");

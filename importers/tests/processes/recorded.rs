@@ -22,7 +22,7 @@ pub(crate) fn record(log: &str) -> Result<Recorded, ImportError> {
 /// Imports a log.
 pub(crate) fn record_bytes(log: &[u8]) -> Result<Recorded, ImportError> {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, created_ns: Some(CREATED_NS), ..Options::default() };
+    let options = Options { created_ns: Some(CREATED_NS), ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("writing to memory");
     let imported = import_bytes(log, &writer, &Silent);
     writer.finish().expect("writing to memory");
@@ -36,7 +36,7 @@ pub(crate) fn record_with(log: &[u8], options: &ImportOptions) -> Result<Recorde
     let (folder, shelf) = (tempfile::tempdir().expect("a folder"), Shelf::default());
     let path = folder.path().join("log");
     std::fs::write(&path, log).expect("writing the log");
-    let of_writer = Options { threads: 0, created_ns: Some(CREATED_NS), ..Options::default() };
+    let of_writer = Options { created_ns: Some(CREATED_NS), ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), of_writer).expect("writing to memory");
     let imported = import(&path, &writer, options, &Silent);
     writer.finish().expect("writing to memory");
