@@ -59,7 +59,7 @@ fn referrers_are_counted_by_the_objects_that_they_lead_to() {
     let (mut random, mut with_several_targets) = (Random::new(6), 0);
     for round in 0..400 {
         let shelf = Shelf::default();
-        let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+        let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
         let vocabulary = Vocabulary::declare(&writer).unwrap();
         let size = 1 + random.below(60) as u32;
         let plain = Recorded::random(&mut random, size, &vocabulary);
@@ -104,7 +104,7 @@ fn referrers_are_counted_by_the_objects_that_they_lead_to() {
 fn an_array_of_several_blocks_refers_to_an_object_once() {
     const TARGETS: u32 = 100;
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let plain = writer.declare_type(&TypeDescription::new(kind, "Plain")).unwrap();
     let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
@@ -129,7 +129,7 @@ fn an_array_of_several_blocks_refers_to_an_object_once() {
 #[test]
 fn common_fields_are_those_that_enough_objects_have() {
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
     let kind = writer.kind("object", KindRole::Object).unwrap();
     let base = writer.declare_type(&TypeDescription::new(kind, "Base")).unwrap();
     let mut description = TypeDescription::new(kind, "Derived");

@@ -313,7 +313,7 @@ impl Names for SmallNames {
 
 fn record(samples: &[Sample]) -> Recording {
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
     let kinds = [(KINDS[0], KindRole::Object), (KINDS[1], KindRole::Frame)];
     let kinds = kinds.map(|(name, role)| writer.kind(name, role).unwrap());
     let types = TYPES

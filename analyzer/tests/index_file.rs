@@ -259,7 +259,7 @@ fn the_index_of_another_recording_with_the_same_totals_is_not_used() {
 /// A recording of one snapshot. The writer describes a site before it, and perhaps one after it.
 fn with_sites(last: bool) -> Vec<u8> {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, uuid: Some([5; 16]), created_ns: Some(0), ..Options::default() };
+    let options = Options { uuid: Some([5; 16]), created_ns: Some(0), ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
     let vocabulary = Vocabulary::declare(&writer).unwrap();
     TestHeap::random(&mut Random::new(3), 40, &vocabulary).record(&writer).unwrap();

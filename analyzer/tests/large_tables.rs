@@ -15,7 +15,7 @@ use barrow_writer::{
 const FIRST: SnapshotId = SnapshotId(0);
 
 fn options() -> Options {
-    Options { threads: 0, ..Options::default() }
+    Options::without_threads()
 }
 
 /// A recording of what `fill` declares, with an object named by each string that it returns.

@@ -9,7 +9,7 @@ use barrow_writer::{
 fn recorded() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trial.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, created_ns: Some(1), ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options { created_ns: Some(1), ..Options::without_threads() }).unwrap();
     let wall = MetricDescription { name: "wall", unit: "ns", better: Better::Lower, exact: false };
     let wall = writer.metric(&wall).unwrap();
     let sort = VariantDescription {

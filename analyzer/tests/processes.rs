@@ -7,7 +7,7 @@ use barrow_writer::{Options, ProcessDescription, ProcessEnd, ProgramDescription,
 fn recorded() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("build.barrow");
-    let writer = Writer::create(&path, Options { threads: 0, created_ns: Some(1), ..Options::default() }).unwrap();
+    let writer = Writer::create(&path, Options { created_ns: Some(1), ..Options::without_threads() }).unwrap();
     let make =
         ProgramDescription { executable: Some("/usr/bin/make"), directory: Some("/src"), arguments: &["make", "-j2"] };
     let root = ProcessDescription { time_ns: 0, pid: 100, program: make, ..ProcessDescription::default() };

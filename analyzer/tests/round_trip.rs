@@ -125,7 +125,7 @@ fn an_array_larger_than_a_block_is_read_back() {
         |position, vocabulary| Label::Name(vocabulary.names[(position % 5) as usize]),
     ];
     for label in labels {
-        let (heaps, recording) = record(Options { threads: 0, ..Options::default() }, 1, |vocabulary| {
+        let (heaps, recording) = record(Options::without_threads(), 1, |vocabulary| {
             let edges = |count: u64| {
                 let edge = |position| Edge {
                     label: label(position, vocabulary),

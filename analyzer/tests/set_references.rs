@@ -15,7 +15,7 @@ const SNAPSHOT: SnapshotId = SnapshotId(0);
 /// A random heap, and the recording of it.
 fn recorded(random: &mut Random) -> (Recorded, Heap) {
     let shelf = Shelf::default();
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap();
     let vocabulary = Vocabulary::declare(&writer).unwrap();
     let size = 1 + random.below(60) as u32;
     let plain = Recorded::random(random, size, &vocabulary);

@@ -70,7 +70,7 @@ fn told(recording: &Recording, snapshot: SnapshotId) -> Vec<Told> {
 }
 
 fn writer(shelf: &Shelf) -> Writer {
-    Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, ..Options::default() }).unwrap()
+    Writer::to_stream(Box::new(shelf.clone()), Options::without_threads()).unwrap()
 }
 
 /// The recording as written, and without its end.

@@ -135,7 +135,7 @@ fn patches() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
     let writer =
-        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+        Writer::to_stream(Box::new(shelf.clone()), Options { uuid, created_ns, ..Options::without_threads() })?;
     let vocabulary = Vocabulary::declare(&writer)?;
     let mut heap = Heap::random(&mut Random::new(2), 40, &vocabulary);
     for (number, node) in (1..).zip(&mut heap.nodes) {
@@ -163,7 +163,7 @@ fn contents() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
     let writer =
-        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+        Writer::to_stream(Box::new(shelf.clone()), Options { uuid, created_ns, ..Options::without_threads() })?;
     let kind = writer.kind("instance", KindRole::Object)?;
     let base = writer.declare_type(&TypeDescription::new(kind, "com.acme.Base"))?;
     let attributes = &[("value of", "count"), ("elements", ".size"), ("slots", ".bits")];
@@ -217,7 +217,7 @@ fn threads() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
     let writer =
-        Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, created_ns, ..Options::default() })?;
+        Writer::to_stream(Box::new(shelf.clone()), Options { uuid, created_ns, ..Options::without_threads() })?;
     let vocabulary = Vocabulary::declare(&writer)?;
     for step in 0..2 {
         let snapshot = writer.begin_snapshot(SnapshotInfo::default())?;
@@ -245,7 +245,7 @@ fn threads() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 fn recording(compression: Compression, sizes: &[u32]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let (uuid, created_ns) = (Some(*b"seed for fuzzing"), Some(0));
-    let options = Options { threads: 0, compression, uuid, created_ns, ..Options::default() };
+    let options = Options { compression, uuid, created_ns, ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options)?;
     let vocabulary = Vocabulary::declare(&writer)?;
     writer.fact("runtime", "none")?;

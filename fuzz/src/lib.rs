@@ -183,7 +183,7 @@ pub fn measurements(bytes: &[u8]) {
 /// Imports the bytes as a dump; what was written must be a whole recording.
 pub fn dump(bytes: &[u8]) {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
+    let options = Options { compression: Compression::None, ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a stream in memory");
     let imported = import_bytes(bytes, &writer, &Unwatched);
     writer.finish().expect("the writer is usable after any import");
@@ -268,7 +268,7 @@ pub fn record_small() -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 fn record(snapshots: usize) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let shelf = Shelf::default();
     let uuid = Some(*b"small, for fuzzi");
-    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { threads: 0, uuid, ..Options::default() })?;
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options { uuid, ..Options::without_threads() })?;
     (0..snapshots).try_for_each(|_| announce_small(&writer))?;
     writer.finish()?;
     Ok(shelf.take())

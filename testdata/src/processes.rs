@@ -83,7 +83,7 @@ impl ProcessLog {
 
     fn record(&self) -> Result<Vec<u8>, WriterError> {
         let shelf = Shelf::default();
-        let options = Options { threads: 0, uuid: Some([7; 16]), created_ns: Some(0), ..Options::default() };
+        let options = Options { uuid: Some([7; 16]), created_ns: Some(0), ..Options::without_threads() };
         let writer = Writer::to_stream(Box::new(shelf.clone()), options)?;
         writer.fact("recorded by", "barrow record")?;
         writer.fact("command", "make -j4")?;

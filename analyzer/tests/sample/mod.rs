@@ -23,7 +23,7 @@ impl Sample {
     /// Records snapshots of these sizes. Tables grow before each snapshot, and one snapshot is abandoned in between.
     pub(crate) fn record(sizes: &[u32], compression: Compression) -> Self {
         let shelf = Shelf::default();
-        let options = Options { threads: 0, compression, ..Options::default() };
+        let options = Options { compression, ..Options::without_threads() };
         let writer = Writer::to_stream(Box::new(shelf.clone()), options).unwrap();
         let vocabulary = Vocabulary::declare(&writer).unwrap();
         let mut random = Random::new(11);

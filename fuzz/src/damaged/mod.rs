@@ -25,7 +25,7 @@ pub use v8::damaged_v8;
 /// The recording that a dump becomes; `None` if it is refused.
 fn recorded(dump: &[u8]) -> Option<Recording> {
     let shelf = Shelf::default();
-    let options = Options { threads: 0, compression: Compression::None, ..Options::default() };
+    let options = Options { compression: Compression::None, ..Options::without_threads() };
     let writer = Writer::to_stream(Box::new(shelf.clone()), options).expect("a stream in memory");
     let imported = import_bytes(dump, &writer, &Silent);
     writer.finish().expect("the writer is usable after any import");
