@@ -180,7 +180,7 @@ fn words(objects: &[Model], held: Held) -> String {
     }
 }
 
-/// The definition: the first entry with the key, among those that `entries` lists.
+/// The definition: the only entry with the key, or the element at the index, among those that `entries` lists.
 fn expected(heap: &Heap, objects: &[Model], object: u32, key: &str) -> String {
     match &objects[object as usize] {
         Model::Value(None) | Model::Owner(_) => return "unknown".to_owned(),
@@ -191,14 +191,18 @@ fn expected(heap: &Heap, objects: &[Model], object: u32, key: &str) -> String {
     let entries = heap.entries(ObjectId(object), usize::MAX, &Silent).unwrap().unwrap();
     let mut are_known = entries.are_known;
     let index = key.strip_prefix("number ").and_then(|number| number.parse::<u64>().ok());
+    let mut found = Vec::new();
     for entry in entries.entries {
         let held = match entry.key {
-            EntryKey::Index(at) if Some(at) == index => return words(objects, entry.value),
+            EntryKey::Index(at) if Some(at) == index => {
+                found.push(words(objects, entry.value));
+                break;
+            }
             EntryKey::Held(held) => held,
             _ => continue,
         };
         if words(objects, held) == key {
-            return words(objects, entry.value);
+            found.push(words(objects, entry.value));
         }
         // An object that represents nothing may be any text or number.
         let may_be_it = |id: ObjectId| match objects[id.0 as usize] {
@@ -214,6 +218,11 @@ fn expected(heap: &Heap, objects: &[Model], object: u32, key: &str) -> String {
         };
         are_known &=
             !matches!(held, Held::Unknown | Held::Missing) && !matches!(held, Held::Object(id) if may_be_it(id));
+    }
+    match &found[..] {
+        [] => {}
+        [one] => return one.clone(),
+        _ => return "unknown".to_owned(),
     }
     let is_null = match (index, &lists(objects, object, &mut Vec::new())[..]) {
         (Some(index), &[list]) if has_length(list) => {

@@ -1,6 +1,6 @@
 //! What many maps hold under one key, and lists at one index.
 //!
-//! Each map is walked up to the first entry with the key. The walks take turns: each goes on until it needs an object that
+//! Each map is walked up to the second entry with the key. The walks take turns: each goes on until it needs an object that
 //! was not read, and then the next objects of all are read at once.
 
 use barrow_expressions::MapKey;
@@ -34,9 +34,9 @@ pub(super) const LEAST_STEPS: u64 = 1 << 22;
 
 impl Heap {
     /// What each object of the set, which is a map or a list, holds under a key or at an index, in their order: missing if it
-    /// has no such key or is shorter, unknown if not all of its keys are known. Of several equal keys the first counts, in
-    /// the order of [`Heap::entries`], but a text goes before what only reads like it. An object whose type does not say
-    /// where its entries are is unknown, unless it is a text, a number or null. A map that finds its keys by an order of the
+    /// has no such key or is shorter, unknown if not all of its keys are known or several are equal. A text goes before
+    /// what only reads like it. An object whose type does not say where its entries are is unknown, unless it is a text, a
+    /// number or null. A map that finds its keys by an order of the
     /// program is unknown where it seems to lack one.
     ///
     /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all, and of [`Heap::lines`] of the keys that

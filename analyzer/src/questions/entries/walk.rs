@@ -75,7 +75,7 @@ impl<'k> Walk<'k> {
         }
     }
 
-    /// A walk that ends at the first entry with a key.
+    /// A walk that ends at the second entry with a key: it is not known then which one is meant.
     pub(super) fn to_key(object: ObjectId, key: &'k KeyPredicate<'k>) -> Self {
         Walk { key: Some(key), ..Walk::new(object, usize::MAX) }
     }
@@ -155,17 +155,18 @@ impl<'k> Walk<'k> {
             }
             (None, _) => self.found.entries.push(entry),
             (Some(test), EntryKey::Held(key)) => match test.holds(key) {
-                KeyMatch::Yes => {
-                    self.value = Some(entry.value);
+                KeyMatch::Yes if self.value.is_some() => {
+                    self.value = Some(Held::Unknown);
                     return false;
                 }
+                KeyMatch::Yes => self.value = Some(entry.value),
                 KeyMatch::Alike => self.alike.push(entry.value),
                 KeyMatch::No => {}
                 KeyMatch::Unknown => self.found.are_known = false,
                 KeyMatch::Unread(key) => self.unread.push((key, entry.value)),
             },
             (Some(test), EntryKey::Index(index)) if test.index() == Some(index) => {
-                self.value = Some(entry.value);
+                self.value = Some(if self.value.is_none() { entry.value } else { Held::Unknown });
                 return false;
             }
             (Some(_), EntryKey::None | EntryKey::Index(_)) => {}
@@ -188,8 +189,8 @@ impl<'k> Walk<'k> {
     }
 
     /// What the key leads to, when the walk has ended: missing if the object has no such key. `read` tells of the keys that
-    /// were still to be read whether they are it. If several are, such as decimal numbers that are equal and not the same,
-    /// it is not known which one was meant.
+    /// were still to be read whether they are it. If several are, such as numbers of different types or equal texts in a map
+    /// by identity, it is not known which one was meant.
     pub(super) fn value(&self, read: &HashMap<ObjectId, Option<bool>>) -> Held {
         if let Some(value) = self.value {
             return value;
