@@ -66,6 +66,12 @@ impl Expression {
         word.starts_with("class.") || Attribute::named(&word).is_some()
     }
 
+    /// Whether it tests nothing, and so matches every image.
+    #[must_use]
+    pub fn is_of_all(&self) -> bool {
+        self.node.terms().is_empty()
+    }
+
     /// Whether it tests classes.
     #[must_use]
     pub fn needs_classes(&self) -> bool {

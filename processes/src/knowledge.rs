@@ -30,10 +30,39 @@ pub struct Knowledge {
     /// Whether processes are known by the calls that they make: what they used until the last one, and none that is forked
     /// and soon ends without a call.
     pub by_calls: bool,
+    /// Whether processes that others waited for are not recorded.
+    pub unseen: Unseen,
     /// Whether a process without a known program has executed none.
     pub(crate) forks: bool,
     /// Whether all processes descend from the first one: a process of unknown parent is its orphan.
     pub(crate) one_command: bool,
+}
+
+/// Whether a recording lacks processes that others waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unseen {
+    /// It does not.
+    None,
+    /// This number of processes waited for some.
+    Of(u64),
+    /// This number of processes may have: each also waited for one that is recorded, but made no call.
+    PerhapsOf(u64),
+    /// Nothing is known of it.
+    Unknown,
+}
+
+impl Unseen {
+    /// What a recorder that knows processes by their calls found by their page faults, of which parents have the sum.
+    fn of_facts(facts: &[(String, String)]) -> Self {
+        let number = |name: &str| facts.iter().find(|(key, _)| key == name)?.1.parse::<u64>().ok();
+        let number = |name| number(name).unwrap_or(0);
+        match [number("parents of unseen processes"), number("parents of processes that may be unseen")] {
+            [0, 0] if facts.iter().any(|(key, count)| key == "parents not checked" && count == "0") => Unseen::None,
+            [0, 0] => Unseen::Unknown,
+            [0, perhaps] => Unseen::PerhapsOf(perhaps),
+            [surely, _] => Unseen::Of(surely),
+        }
+    }
 }
 
 /// The fact stated by imports whose log has the time of day.
@@ -56,8 +85,10 @@ impl Knowledge {
     pub(crate) fn of_recorder(recording: &Recording) -> Option<Self> {
         let facts = recording.facts().unwrap_or_default();
         let by = facts.iter().find(|(key, _)| key == "recorded by").map(|(_, by)| by.as_str());
+        let by_calls = facts.iter().any(|(key, via)| key == "recorded via" && via == "notify");
         let all = Knowledge {
-            by_calls: facts.iter().any(|(key, via)| key == "recorded via" && via == "notify"),
+            by_calls,
+            unseen: if by_calls { Unseen::of_facts(&facts) } else { Unseen::None },
             waits: true,
             memory_kills: true,
             failures: true,
@@ -93,6 +124,7 @@ impl Knowledge {
             signals: true,
             starters: true,
             by_calls: false,
+            unseen: Unseen::None,
             forks: false,
             one_command: false,
         }

@@ -37,7 +37,7 @@ pub use critical::{Step, critical_path, idle_ns};
 pub use error::{ProcessError, Result};
 pub use expression::{Expression, ImageNames, StrangeLabel};
 pub use image_set::ImageSet;
-pub use knowledge::{Knowledge, started_ns};
+pub use knowledge::{Knowledge, Unseen, started_ns};
 pub use lanes::{Block, Blocks, ClassUse, Lanes, Limits, Span};
 pub use memory::{
     Memory, Peak, PeakKind, class_memory_curve, class_peaks, class_peaks_within, memory_curve, memory_within, peak,

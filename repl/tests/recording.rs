@@ -395,3 +395,58 @@ print('nothing')
     let Some(said) = python(folder.path(), script) else { return };
     assert_eq!(said, "nothing\n");
 }
+
+/// Forks that crash have no call, so nothing reports them. The program that waited for them shows that there were some.
+#[test]
+fn forks_that_crash_without_a_call_leave_no_assertion_to_hold() {
+    let script = "
+import subprocess, sys
+program = '''
+import os, signal, subprocess, sys
+for _ in range(int(sys.argv[1])):
+    child = os.fork()
+    if child == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+for _ in range(3):
+    subprocess.run(['true'])
+'''
+for name, crashes in [('crashed', '40'), ('sound', '0')]:
+    record = [sys.argv[1], 'record', '--via', 'notify', '--no-memory', '-o', name, '--']
+    subprocess.run(record + [sys.executable, '-c', program, crashes])
+    for assertion in ['failed() = 0', 'failed() < 1000', 'count() >= 2']:
+        print(subprocess.run([sys.argv[1], 'assert', name, assertion], capture_output=True).returncode, end=' ')
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    // A sample may find one of the forks, which has failed.
+    assert!(["2 2 0 0 0 0 ", "1 2 0 0 0 0 "].contains(&said.as_str()), "{said}");
+}
+
+/// A process that reads and writes is in the system for most of its time, although it lives for few ticks of the clock.
+#[test]
+fn user_and_system_time_are_divided_as_the_system_divides_them() {
+    let script = "
+import json, subprocess, sys
+program = '''
+import resource, subprocess
+for _ in range(60):
+    subprocess.run('exec head -c 30000000 /dev/zero', shell=True, stdout=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime, used.ru_stime)
+'''
+record = [sys.argv[1], 'record', '--force', '-o', 'times', '--via', 'notify', '--', sys.executable, '-c', program]
+user, system = map(float, subprocess.run(record, capture_output=True, text=True).stdout.split())
+words = [sys.argv[1], 'count', 'times', 'executable ~ */head', '--format', 'json']
+counted = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
+print(counted['user_ns'] / 1e9, user, counted['system_ns'] / 1e9, system)
+";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(said) = python(folder.path(), script) else { return };
+    let times: Vec<f64> = said.split_whitespace().map(|time| time.parse().expect(&said)).collect();
+    let [user, user_of_children, system, system_of_children] = times[..] else { panic!("{said}") };
+    // The shells, and what each process does until it ends, are in the second numbers only.
+    let all = user_of_children + system_of_children;
+    assert!((user - user_of_children).abs() < all / 4.0, "{said}");
+    assert!((system - system_of_children).abs() < all / 4.0, "{said}");
+}

@@ -88,6 +88,12 @@ impl Processes {
         Ok(Known { least: fewest.least, most: known.most.max(all.most), doubt: known.doubt.or(doubt), ..known })
     }
 
+    /// The doubt about a number of all processes in a recording that lacks some. Of those it is known that they executed
+    /// nothing, so another number seldom concerns them.
+    fn unseen(&self, tree: &ProcessTree) -> Option<String> {
+        known_in_part::unseen(tree).filter(|_| self.expression.is_of_all())
+    }
+
     /// The number, with notes on what it does not include; or the reason why it is not known.
     fn value(&self, measured: &mut Contributors, notes: &mut Vec<String>) -> Result<Known, String> {
         let tree = &*measured.tree;
@@ -100,8 +106,10 @@ impl Processes {
                 // Times from the first to the last have no noun.
                 let unknown = if noun.is_empty() { 0 } else { unknown.max(selection.at_least) };
                 let programs = units::counted(unknown.into(), "program");
+                let early = tree.ends_early().then(|| EARLY.to_owned());
                 let doubt = match unknown {
-                    0 => tree.ends_early().then(|| EARLY.to_owned()),
+                    0 if noun.is_empty() => early,
+                    0 => early.or_else(|| self.unseen(tree)),
                     _ => Some(format!("{programs} whose {noun} is not known, or only in part")),
                 };
                 Ok(Known::at_least(value, doubt))
@@ -110,10 +118,10 @@ impl Processes {
             OfProcesses::Failed => {
                 let unknown = selection.unknown_failures;
                 notes.extend(known_in_part::failures_not_counted(tree, unknown));
-                notes.extend(known_in_part::forks_not_counted(tree).map(str::to_owned));
+                notes.extend(known_in_part::forks_not_counted(tree));
                 let processes = units::counted(unknown, "process");
-                if tree.ends_early() {
-                    return Ok(Known::at_least(selection.failed, Some(EARLY.to_owned())));
+                if let Some(doubt) = tree.ends_early().then(|| EARLY.to_owned()).or_else(|| self.unseen(tree)) {
+                    return Ok(Known::at_least(selection.failed, Some(doubt)));
                 }
                 let doubt = (unknown > 0).then(|| format!("{processes} of which it is not known whether they failed"));
                 let most = (selection.failed + unknown) as f64;

@@ -1,6 +1,6 @@
 //! Notes on what a recording knows of its processes only in part, and numbers leave out.
 
-use barrow_processes::{ImageId, ProcessTree};
+use barrow_processes::{ImageId, ProcessTree, Unseen};
 
 use crate::answer::{Answer, units};
 
@@ -16,9 +16,23 @@ pub(crate) fn failures_not_counted(tree: &ProcessTree, unknown: u64) -> Option<S
 }
 
 /// A note on processes that a recording of calls does not have, if it may lack some.
-pub(crate) fn forks_not_counted(tree: &ProcessTree) -> Option<&'static str> {
-    let note = "forks that executed nothing and ended soon, by a signal or the call exit, are not recorded via notify";
-    tree.knowledge().by_calls.then_some(note)
+pub(crate) fn forks_not_counted(tree: &ProcessTree) -> Option<String> {
+    const FORKS: &str = "forks that executed nothing and ended soon, by a signal or the call exit";
+    match tree.knowledge().unseen {
+        Unseen::None => None,
+        Unseen::Unknown => Some(format!("{FORKS}, are not recorded via notify")),
+        Unseen::Of(_) | Unseen::PerhapsOf(_) => unseen(tree).map(|unseen| format!("{unseen}: {FORKS}")),
+    }
+}
+
+/// A doubt about a recording that lacks processes, or may.
+pub(crate) fn unseen(tree: &ProcessTree) -> Option<String> {
+    let (parents, are) = match tree.knowledge().unseen {
+        Unseen::Of(parents) => (parents, "are"),
+        Unseen::PerhapsOf(parents) => (parents, "may be"),
+        Unseen::None | Unseen::Unknown => return None,
+    };
+    Some(format!("{} waited for others that {are} not recorded", units::counted(parents, "process")))
 }
 
 /// A note on programs that used at least what is recorded of them, if there are any.

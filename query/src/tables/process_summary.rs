@@ -1,6 +1,6 @@
 //! The totals of a process tree.
 
-use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, peak, whole_wall_ns};
+use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, Unseen, peak, whole_wall_ns};
 
 use crate::answer::{Answer, Column, Unit, Value, record, units};
 use crate::tables::known_in_part;
@@ -42,7 +42,7 @@ fn counts(tree: &ProcessTree) -> Counts {
 const CPU_OF_COMMAND: &str = "cpu of all that was waited for";
 /// The processor time of a process that such a recording counts.
 const UNTIL_LAST_CALL: &str = "that until their last call, without the end in which their memory is given back, and divided into \
-                               user and system in ticks of 10 ms";
+                               user and system by the clock's ticks";
 
 /// The part of a process's processor time that its recording counts, if that is not all of it.
 pub(crate) fn cpu_limits(tree: &ProcessTree) -> Option<&'static str> {
@@ -62,11 +62,12 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let facts = tree.recording().facts().unwrap_or_default();
     let fact = |name: &str| facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     let cores = fact("cores").and_then(|cores| cores.parse::<u64>().ok()).filter(|&cores| cores > 0);
-    let utilisation = whole.cpu_ns().zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
-    let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     let processes = tree.processes().len() as u64;
     // The system counts more of the command and of all that was waited for than their rows have.
     let counted = fact(CPU_OF_COMMAND).and_then(|cpu_ns| cpu_ns.parse::<u64>().ok());
+    let in_rows = whole.cpu_ns().filter(|_| counted.is_some() || whole.unknown() == 0);
+    let utilisation = in_rows.max(counted).zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
+    let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
     let record = record! {
         Column::count("processes") => processes,
@@ -85,6 +86,11 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
         Column::share("utilisation") => utilisation.clone(),
         Column::count("failed") => failed,
         Column::count("failed_unknown") => counts.unknown_ends,
+        Column::count("with_unseen_children") => match knows.unseen {
+            Unseen::None => Some(0),
+            Unseen::Of(parents) => Some(parents),
+            Unseen::PerhapsOf(_) | Unseen::Unknown => None,
+        },
         Column::count("not_waited_for") => not_waited_for,
         Column::count("running") => counts.running,
         Column::count("out_of_memory") => out_of_memory,
@@ -124,6 +130,7 @@ fn with_notes(
     if let Some(note) = known_in_part::failures_not_counted(tree, unknown_ends) {
         answer = answer.note(note);
     }
+    answer.notes.extend(known_in_part::forks_not_counted(tree));
     if let Some(limits) = cpu_limits(tree) {
         answer = answer.note(format!("cpu of processes is {limits}; what that leaves out is in no row"));
     }

@@ -1,7 +1,7 @@
 //! Resources that a process used without its children.
 //!
 //! The system counts a process together with the children that it waited for, in microseconds. The usage of the children
-//! is known from their ends and is subtracted. If the result is implausible, the counters of `/proc` replace it (10 ms). The
+//! is known from their ends and is subtracted. If the result is implausible, the counters of `/proc` replace it. The
 //! sum of user and system time is that of the process's own clock, in nanoseconds.
 
 use barrow_writer::{ProcessId, Usage};
@@ -123,11 +123,18 @@ impl Account {
     }
 }
 
-/// Usage of a process alone, from counters in ticks.
+/// User and system time of a process without its children. `clock` is their sum. The system finds a process in one of both
+/// at each tick, and `getrusage` divides the sum in proportion, as here: sums over many processes are right, those of a process
+/// that lived for few ticks are not.
+pub(crate) fn times(pid: Pid, clock: Option<u64>) -> Option<(u64, u64)> {
+    let (user, system) = system::counted_ns(pid)?;
+    Some(split(clock.unwrap_or(user + system), user, system))
+}
+
+/// Usage of a process alone, from its counters.
 fn from_counters(pid: Pid, clock: Option<u64>) -> Usage {
     let stat = files::stat(pid);
-    let ticks = stat.as_ref().map(|stat| (stat.user_ticks * NS_PER_TICK, stat.system_ticks * NS_PER_TICK));
-    let times = ticks.map(|(user, system)| split(clock.unwrap_or(user + system), user, system));
+    let times = times(pid, clock);
     Usage {
         user_ns: times.map(|(user, _)| user),
         system_ns: times.map(|(_, system)| system),

@@ -158,8 +158,8 @@ pub(crate) struct Stat {
     pub(crate) parent: Pid,
     pub(crate) minor_faults: u64,
     pub(crate) major_faults: u64,
-    pub(crate) user_ticks: u64,
-    pub(crate) system_ticks: u64,
+    /// Faults of both kinds of the children that it waited for, and of theirs.
+    pub(crate) faults_of_children: u64,
     pub(crate) threads: u64,
     /// Start time since the machine booted.
     pub(crate) began_ticks: u64,
@@ -183,14 +183,16 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
         let (digits, _) = of.find(|&(_, at)| at == number)?;
         str::from_utf8(digits).ok()?.parse::<u64>().ok()
     };
+    let parent = Pid::try_from(field(4)?).ok()?;
+    let [minor_faults, minor_of_children, major_faults, major_of_children] =
+        [field(10)?, field(11)?, field(12)?, field(13)?];
     Some(Stat {
         name,
         is_zombie: stat[to + 1..].trim_ascii_start().starts_with(b"Z"),
-        parent: Pid::try_from(field(4)?).ok()?,
-        minor_faults: field(10)?,
-        major_faults: field(12)?,
-        user_ticks: field(14)?,
-        system_ticks: field(15)?,
+        parent,
+        minor_faults,
+        major_faults,
+        faults_of_children: minor_of_children.saturating_add(major_of_children),
         threads: field(20)?,
         began_ticks: field(22)?,
         resident_pages: field(24)?,

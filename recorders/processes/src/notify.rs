@@ -36,7 +36,7 @@ use filter::Calls;
 use listener::{Listener, Request};
 use programs::{Present, Programs};
 use usage::{began_ns, used, used_as_copy};
-use watched::{Last, Looks, Pending, Watched};
+use watched::{Faults, Last, Looks, Pending, Watched};
 
 /// Interval between two looks for ended processes. Each look costs time, and the call that ends a process already gives the time.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(4);
@@ -79,6 +79,13 @@ struct Tree {
     without_rights: Vec<String>,
     /// Number of processes that are recorded incompletely because the limit of open files was reached.
     unwatched: u64,
+    /// Number of processes that waited for others that are not recorded; of those that may have, since one is recorded that
+    /// made no call either; and of those of which nothing else is known.
+    with_unseen: u64,
+    perhaps_with_unseen: u64,
+    unchecked: u64,
+    /// Page faults of processes whose parents ended before them: those of other processes that waited for them.
+    adopted: Faults,
 }
 
 impl Tree {
@@ -247,7 +254,7 @@ impl Watch {
         }
         let Some(known) = tree.processes.get_mut(&process) else { return };
         let [read_bytes, written_bytes] = Transferred::without(transferred, known.of_children);
-        let used = Usage { read_bytes, written_bytes, ..used };
+        let used = Usage { read_bytes, written_bytes, ..known.without_fall(used) };
         match call {
             Call::Execute(execution) => {
                 known.pending = Some(Pending { time_ns, execution, used, before: Looks::of(&stat) });
@@ -255,7 +262,7 @@ impl Watch {
             Call::End { status } => {
                 // Once it has ended, the system no longer names it as the parent.
                 let started = files::children(process, stat.threads == 1);
-                known.last = Some(Last { time_ns, status, used, transferred });
+                known.last = Some(Last { time_ns, status, used, transferred, faults: Faults::of(&stat) });
                 if let Some((id, heap)) = known.id.zip(heap) {
                     self.ledger.heap(id, heap.uuid, &heap.path);
                 }
@@ -269,6 +276,7 @@ impl Watch {
                     }
                 }
                 self.leave_children(tree, process);
+                self.check_children(tree, process, &stat);
                 if !is_heard_of && let Some(known) = tree.processes.remove(&process) {
                     self.write_end(tree, process, known, None);
                 }
@@ -294,6 +302,28 @@ impl Watch {
                     if has_ended { "never" } else { "parent ended" },
                 );
             }
+        }
+    }
+
+    /// Notes whether an ending process waited for others that are not recorded, which made no call: the system has page faults
+    /// of its children that none of those has that are.
+    fn check_children(&self, tree: &mut Tree, process: Pid, stat: &Stat) {
+        let Some(known) = tree.processes.get(&process).filter(|_| self.are_noticed) else { return };
+        let Faults { least, has_threads, lacks_some } = known.faults_of_children.plus(Some(tree.adopted));
+        if stat.faults_of_children == known.faults_of_children.least {
+            return;
+        }
+        if has_threads || stat.faults_of_children <= least {
+            tree.unchecked += 1;
+            return;
+        }
+        if lacks_some {
+            tree.perhaps_with_unseen += 1;
+            return;
+        }
+        tree.with_unseen += 1;
+        if let Some(id) = known.id {
+            self.ledger.attribute(id, Word::of_settings("unseen children"), "it waited for at least one");
         }
     }
 
@@ -403,6 +433,8 @@ impl Watch {
             descriptor,
             children: Vec::new(),
             of_children: Some(Transferred::default()),
+            faults_of_children: Faults::default(),
+            times: [0; 2],
             has_program: false,
             pending: None,
             last: None,
@@ -522,8 +554,15 @@ impl Watch {
     /// Writes the end of a process that was removed from the tree. `status` is encoded as by `wait`.
     fn write_end(&self, tree: &mut Tree, process: Pid, mut known: Watched, status: Option<i32>) {
         let seen = known.seen.take().or_else(|| self.ledger.forget(process));
-        if let Some(parent) = known.parent.and_then(|parent| tree.processes.get_mut(&parent)) {
+        let faults = known.last.map(|last| last.faults);
+        tree.unchecked += u64::from(faults.is_none());
+        let parent = known.parent.and_then(|parent| tree.processes.get_mut(&parent));
+        if process != self.root && parent.as_ref().is_none_or(|parent| parent.last.is_some()) {
+            tree.adopted = tree.adopted.plus(faults);
+        }
+        if let Some(parent) = parent {
             parent.children.retain(|&child| child != process);
+            parent.faults_of_children = parent.faults_of_children.plus(faults);
             // The system adds the transferred bytes of a process to those of the process that waited for it.
             let last = known.last.and_then(|last| last.transferred).filter(|_| self.are_noticed);
             parent.of_children = parent.of_children.zip(last).map(|(sum, last)| sum.plus(last));
@@ -553,12 +592,15 @@ impl Watch {
                         "at least: as in its samples, user and system time together",
                     );
                 }
-                Usage { peak_bytes: seen.peak_bytes, user_ns: seen.cpu_ns, ..Usage::default() }
+                // A sample that was taken before it ran tells nothing of its time.
+                let user_ns = seen.cpu_ns.filter(|&cpu_ns| cpu_ns > 0);
+                Usage { peak_bytes: seen.peak_bytes, user_ns, ..Usage::default() }
             }),
         };
         let end = ProcessEnd { exit_status, signal, used };
         let ended_ns = known.ended_ns.or(last.map(|last| last.time_ns)).unwrap_or_else(|| self.ledger.now());
-        self.ledger.end(ended_ns, id, &end);
+        // Its end may be reported before the sample that finds it.
+        self.ledger.end(ended_ns.max(known.began_ns), id, &end);
         if signal == Some(9)
             && let Some(reason) = tree.kills.as_mut().and_then(|kills| kills.reason(process))
         {
@@ -621,6 +663,12 @@ impl Watch {
         }
         if let Some(known) = tree.processes.remove(&self.root) {
             self.write_end(&mut tree, self.root, known, Some(status));
+        }
+        if self.are_noticed {
+            self.ledger.fact(Word::of_settings("parents of unseen processes"), &tree.with_unseen.to_string());
+            let perhaps = tree.perhaps_with_unseen.to_string();
+            self.ledger.fact(Word::of_settings("parents of processes that may be unseen"), &perhaps);
+            self.ledger.fact(Word::of_settings("parents not checked"), &tree.unchecked.to_string());
         }
     }
 

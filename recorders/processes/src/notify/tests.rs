@@ -31,7 +31,7 @@ fn end(mut child: Child) {
 }
 
 fn last() -> Last {
-    Last { time_ns: 0, status: 0, used: Usage::default(), transferred: None }
+    Last { time_ns: 0, status: 0, used: Usage::default(), transferred: None, faults: Faults::default() }
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn began_ns(process: Pid, stat: &Stat, now_ns: i64) -> i64 {
 /// Usage of a fork until it executes a program: the values that are cheap to read. The others count for its program.
 pub(super) fn used_as_copy(process: Pid, stat: &Stat) -> Usage {
     let cpu_ns = system::processor_ns(process);
-    let times = cpu_ns.map(|cpu_ns| accounts::split(cpu_ns, stat.user_ticks, stat.system_ticks));
+    let times = cpu_ns.and_then(|cpu_ns| accounts::times(process, Some(cpu_ns)));
     Usage {
         user_ns: times.map(|(user, _)| user),
         system_ns: times.map(|(_, system)| system),

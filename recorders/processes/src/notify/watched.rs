@@ -29,6 +29,10 @@ pub(crate) struct Watched {
     pub(crate) children: Vec<Pid>,
     /// Bytes transferred by the children that it waited for and by theirs; `None` once that of one is unknown.
     pub(crate) of_children: Option<Transferred>,
+    /// Page faults of the children that it waited for, and of theirs.
+    pub(crate) faults_of_children: Faults,
+    /// User and system time at its last call so far. Neither falls.
+    pub(crate) times: [u64; 2],
     /// It is known to have executed a program.
     pub(crate) has_program: bool,
     pub(crate) pending: Option<Pending>,
@@ -38,6 +42,19 @@ pub(crate) struct Watched {
     pub(crate) seen: Option<Living>,
     /// When it ended, once that was reported.
     pub(crate) ended_ns: Option<i64>,
+}
+
+impl Watched {
+    /// Usage until a call, with times that have not fallen since the last one: the system, too, moves the rest between user
+    /// and system time.
+    pub(crate) fn without_fall(&mut self, used: Usage) -> Usage {
+        let Some((user, system)) = used.user_ns.zip(used.system_ns) else { return used };
+        let [user_before, system_before] = self.times;
+        let both = user.saturating_add(system);
+        let system = system.max(system_before).min(both.saturating_sub(user_before));
+        self.times = [both.saturating_sub(system), system];
+        Usage { user_ns: Some(self.times[0]), system_ns: Some(self.times[1]), ..used }
+    }
 }
 
 /// A call to execute a program whose success is not known yet.
@@ -57,6 +74,36 @@ pub(crate) struct Last {
     pub(crate) status: u8,
     pub(crate) used: Usage,
     pub(crate) transferred: Option<Transferred>,
+    /// Those of its children that it waited for included.
+    pub(crate) faults: Faults,
+}
+
+/// A number of page faults of processes that have ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Faults {
+    pub(crate) least: u64,
+    /// A process had several threads, which may have had more faults after its last call.
+    pub(crate) has_threads: bool,
+    /// A process had no last call, so nothing is known of its faults.
+    pub(crate) lacks_some: bool,
+}
+
+impl Faults {
+    /// The faults of a process and of its children at its last call, of which only this tells.
+    pub(crate) fn of(stat: &Stat) -> Self {
+        let own = stat.minor_faults.saturating_add(stat.major_faults);
+        Faults { least: own.saturating_add(stat.faults_of_children), has_threads: stat.threads > 1, lacks_some: false }
+    }
+
+    /// The sum of both; `None` is a process without a last call.
+    pub(crate) fn plus(self, other: Option<Faults>) -> Self {
+        let other = other.unwrap_or(Faults { lacks_some: true, ..Faults::default() });
+        Faults {
+            least: self.least.saturating_add(other.least),
+            has_threads: self.has_threads || other.has_threads,
+            lacks_some: self.lacks_some || other.lacks_some,
+        }
+    }
 }
 
 /// The visible state that changes when a process executes a program: its name and the addresses of its stack and arguments.
