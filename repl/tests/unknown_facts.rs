@@ -86,3 +86,13 @@ fn what_barrow_recorded_is_known() {
     assert_eq!((&json["not_waited_for"], &json["forked"], &json["out_of_memory"]), (&0.into(), &0.into(), &0.into()));
     assert_eq!(ask(&["assert", &path, "count(not waited) = 0"]).code, 0);
 }
+
+#[test]
+fn sums_of_what_a_log_tells_of_no_process_are_unknown() {
+    let path = program::testdata("foreign/make.strace").display().to_string();
+    for measure in ["cpu", "user", "system", "waiting"] {
+        let table = ask(&["classes", &path, "by", measure]).stdout;
+        let sums: Vec<&str> = table.lines().filter(|line| line.starts_with("(all)")).collect();
+        assert!(!sums.is_empty() && !table.contains("0.00 s\n"), "{measure}: {table}");
+    }
+}

@@ -114,7 +114,7 @@ fn totalled<'s>(tree: &ProcessTree, totals: &Totals, schema: &'s Schema) -> Tota
 /// The tables: all numbers for machines; for people the times of the classes, and their use of the measure.
 fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) -> Answer {
     let shares = running_shares(tree, of.schema, MOST_BARS, class_tables::PARTS);
-    let unknown: u64 = of.totals.iter().map(|class| u64::from(class.cpu_ns.exclusive.sum().unknown())).sum();
+    let unknown = class_tables::unknown(of, measure);
     let of_all = running_shares_of_all(tree, of.schema, class_tables::PARTS);
     let mut when = class_tables::when(of, &shares, &of_all);
     // The row about all of them stays.
@@ -125,10 +125,11 @@ fn people(tree: &ProcessTree, of: &Totalled<'_>, measure: Measure, rows: usize) 
         when.rows.push(all);
     }
     let answer = Answer::default().table(class_tables::flat(of)).table(when).table(class_tables::used(of, measure));
-    if unknown == 0 {
-        return answer;
+    match unknown {
+        Some((name, unknown)) if unknown > 0 => {
+            let processes = units::counted(unknown, "process");
+            answer.note(format!("the {name} of {processes} is not known, and in no figure"))
+        }
+        _ => answer,
     }
-    let processes = if unknown == 1 { "process" } else { "processes" };
-    let unknown = units::grouped(unknown);
-    answer.note(format!("the processor time of {unknown} {processes} is not known, and in no figure"))
 }

@@ -17,6 +17,7 @@ use crate::session::state::State;
 use crate::tables::process_text;
 use crate::tables::unit_labels::UnitLabels;
 
+use super::what_if::has_waited;
 use super::{Command, Group, more};
 
 pub(super) const COMMAND: Command = Command {
@@ -89,7 +90,14 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if left_out > 0 {
         let shown_ns = shown.iter().fold(0u64, |sum, link| sum.saturating_add(link.wall_ns));
         let (programs, time) = (units::counted(left_out as u64, "program"), units::duration(whole_ns - shown_ns));
-        notes.push(format!("{programs} of the chain with {time} in all are left out; --min 0% shows them"));
+        notes.push(format!("left out: {programs} of the chain with {time} in all; --min 0% shows them"));
+    }
+    if has_waited(&drags.plan) {
+        let waited = units::duration(drags.plan.waited_ns());
+        notes.push(format!(
+            "jobs waited {waited} for processors in the recording, all together: that is in the times of the chain, and \
+             drags are without it"
+        ));
     }
     if !drags.is_complete {
         notes.push("drags that are missing would take too long; --min leaves out more processes".to_owned());

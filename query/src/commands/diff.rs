@@ -118,6 +118,13 @@ fn of_processes(ask: &Ask, operands: &[Operand], words: &[String]) -> Result<Rep
         .fact(Column::duration("after_wall_ns").called("wall after"), whole_wall_ns(&after))
         .table(table);
     answer = answer.exact();
+    if before.knowledge().by_calls != after.knowledge().by_calls {
+        let by_calls = if before.knowledge().by_calls { "before" } else { "after" };
+        answer = answer.inexact("estimate", &format!(
+            "{by_calls} is recorded via notify: cpu is that until the last call of each process, and on the other side there \
+             is also the end in which its memory is given back"
+        ));
+    }
     for (side, tree) in [("before", &before), ("after", &after)] {
         if let Some(note) = known_in_part::some_used_at_least(tree) {
             answer = answer.inexact("estimate", &format!("{side}: {note}"));

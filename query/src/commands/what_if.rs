@@ -124,7 +124,11 @@ impl Choice {
     /// The memory: likely, at least and at most.
     fn memory(&self) -> [Value; 3] {
         match self.outcome.memory {
-            Some(memory) => [memory.likely, memory.low, memory.high].map(Value::Estimate),
+            Some(memory) => {
+                // Without samples nothing is known of the least.
+                let low = if memory.low > 0 { Value::Estimate(memory.low) } else { Value::None };
+                [Value::Estimate(memory.likely), low, Value::Estimate(memory.high)]
+            }
             None => [Value::None, Value::None, Value::None],
         }
     }
@@ -239,7 +243,7 @@ impl Question<'_> {
 
     /// Returns whether much of the recorded time was waiting for processors.
     fn has_waited(&self) -> bool {
-        self.recorded.waited_ns() as f64 > self.recorded.recorded_ns() as f64 * WAITED
+        has_waited(self.recorded)
     }
 
     fn notes(&self, choices: &[Choice], chosen: Option<&Choice>) -> Vec<String> {
@@ -288,6 +292,11 @@ impl Question<'_> {
         }
         notes
     }
+}
+
+/// Returns whether much of the recorded time was waiting for processors.
+pub(super) fn has_waited(plan: &Plan) -> bool {
+    plan.waited_ns() as f64 > plan.recorded_ns() as f64 * WAITED
 }
 
 /// By how much the second number differs from the first one.

@@ -68,7 +68,7 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
     };
     let waiting = |class: &ClassTotals| class.waiting_ns.exclusive.sum().value();
     let has_waiting = measure != Measure::Waiting && of.totals.iter().any(|class| waiting(class).is_some());
-    let whole = of.totals.iter().fold(0u64, |sum, class| sum.saturating_add(own(class, measure).unwrap_or(0)));
+    let whole = of.totals.iter().filter_map(|class| own(class, measure)).reduce(u64::saturating_add);
     let rows = of.totals.iter().zip(&of.peaks).zip(of.schema.labels());
     let mut table = table!("used", rows, |((class, peak), label)| {
         let (own, all) = match measure {
@@ -77,7 +77,7 @@ pub(crate) fn used(of: &Totalled<'_>, measure: Measure) -> Table {
         };
         let share = |part: Option<u64>| match measure {
             Measure::Memory | Measure::Wall => None,
-            _ => part.map(|part| Value::share(part, whole)),
+            _ => part.zip(whole).map(|(part, whole)| Value::share(part, whole)),
         };
         let spread = spread(class, measure);
         Column::text("class") => label.as_str(),
@@ -113,6 +113,19 @@ fn figures(class: &ClassTotals, measure: Measure) -> Option<&Figures> {
         Measure::Wall => Some(&class.wall_ns),
         Measure::Memory => None,
     }
+}
+
+/// The name of a measure, and the number of processes of which it is not known. A note on all answers is about waiting.
+pub(crate) fn unknown(of: &Totalled<'_>, measure: Measure) -> Option<(&'static str, u64)> {
+    let name = match measure {
+        Measure::Cpu => "processor time",
+        Measure::User => "user time",
+        Measure::System => "system time",
+        Measure::Wall => "time from start to end",
+        Measure::Waiting | Measure::Memory => return None,
+    };
+    let figures = of.totals.iter().filter_map(|class| figures(class, measure));
+    Some((name, figures.map(|figures| u64::from(figures.exclusive.sum().unknown())).sum()))
 }
 
 fn own(class: &ClassTotals, measure: Measure) -> Option<u64> {
