@@ -91,8 +91,8 @@ function lineOfHeap(value, { key, heading }, at) {
     case 'class': return at('loaders') ? objectsLine(value, null) : null;
     case 'category': return at('roots') ? `roots ${literal(value.value)}` : null;
     case 'thread': return stackLine(value.value);
-    case 'frame': return frameLine(at('thread'), value);
-    case 'name': return at('classes') ? id('object') === null ? null : `info @${id('object')}` : at('cpu_time_ns') || at('allocated_bytes') ? at('roots')?.kind === 'none' ? null : stackLine(value.value) : value.kind === 'name' ? findLine(key, value) : null;
+    case 'frame': return frameLine(at('thread'), id('thread_number'), value);
+    case 'name': return at('classes') ? id('object') === null ? null : `info @${id('object')}` : at('cpu_time_ns') || at('allocated_bytes') ? at('roots')?.kind === 'none' ? null : stackLine(`${at('thread')?.value ?? value.value}`) : value.kind === 'name' ? findLine(key, value) : null;
     // The row without an object is about types that have no loader.
     case 'loader': return !at('classes') ? findLine(key, value) : id('object') !== null ? objectsLine(value, null) : at('object') ? 'find not loader ~ "*" by retained' : null;
     case 'source_file': return findLine('file', value);
@@ -131,9 +131,9 @@ export function stackLine(name) {
   return `stack ${/^[\w.-]+$/.test(name) ? name : literal(name)}`;
 }
 
-/** What a frame of a thread holds. @param {Value | null} thread @param {Value} frame @returns {string | null} null if no line can name the frame */
-function frameLine(thread, frame) {
-  return thread?.kind === 'text' && isWhole(frame.value) ? `${stackLine(thread.value)} --frame ${literal(frame.value)}` : null;
+/** What a frame of a thread holds. Several threads may have one name. @param {Value | null} thread @param {number | null} number @param {Value} frame @returns {string | null} null if no line can name the frame */
+function frameLine(thread, number, frame) {
+  return thread?.kind === 'text' && isWhole(frame.value) ? `${stackLine(`${number ?? thread.value}`)} --frame ${literal(frame.value)}` : null;
 }
 
 /** The steps of the path of types in a row, without the rounds below a cycle's first step; those that the answer does not name lead nowhere. @param {Table} table @param {Value[]} row @returns {Step[]} */

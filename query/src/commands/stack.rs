@@ -50,6 +50,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         None => parts(&stack, &frames, thread, tables),
     };
     let held = held(&heap, &parts, &frames, &meter)?;
+    let number = thread.row.map(|row| threads.rows()[row].id);
     drop(meter);
     let answer = Answer::default()
         .of_snapshot(snapshot.0)
@@ -58,7 +59,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
         .fact(Column::count("objects_held").called("objects held"), held.len())
-        .table(table(&parts, label, thread, frames.are_exact))
+        .table(table(&parts, (label, number), thread, frames.are_exact))
         .note_if(
             stack.is_empty() && !are_objects,
             "the stack was not recorded: these are the frames that roots tell of",
@@ -72,7 +73,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     }
     let names: Vec<Option<String>> = parts.into_iter().map(|part| part.frame).collect();
     let (count, heap, label) = (held.len(), Arc::clone(&heap), label.to_owned());
-    let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, (&label, &names), &held[range]);
+    let make = move |ask: &Ask, range: Range<usize>| page(ask, &heap, (&label, number), &names, &held[range]);
     OnDemand { answer, count, rows: None, has_pages: true, make: Box::new(make) }.begin(ask)
 }
 
@@ -86,16 +87,21 @@ fn chosen<'r>(
     let row = |thread: &ThreadRoots| thread.row.map(|row| &threads.rows()[row]);
     let has_object = |thread: &ThreadRoots| thread.object.is_some_and(|object| format!("@{object}") == name);
     let has_number = |thread: &ThreadRoots| row(thread).is_some_and(|row| row.id.to_string() == name);
+    // Several threads may have their roots in common.
+    let numbered = threads.rows().iter().find(|row| row.id.to_string() == name);
+    let label = numbered.and_then(|row| row.root_label).map(|label| tables.string(label));
+    let shares = |thread: &ThreadRoots| label.is_some_and(|label| label == tables.string(thread.label));
     let is_called = |thread: &ThreadRoots| {
         let names = [Some(thread.label), row(thread).and_then(|row| row.name)];
         names.into_iter().flatten().any(|known| tables.string(known) == name)
     };
     let found = |is: &dyn Fn(&ThreadRoots) -> bool| roots.iter().filter(|thread| is(thread)).collect::<Vec<_>>();
-    let ways = [found(&has_object), found(&has_number), found(&is_called)];
+    let ways = [found(&has_object), found(&has_number), found(&shares), found(&is_called)];
     let named = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
     match &named[..] {
         [thread] => Ok(thread),
-        [] => Err(QueryError::usage(missing(name, threads, roots, tables))),
+        [] if roots.is_empty() => Err(QueryError::usage("no root of this snapshot belongs to a thread")),
+        [] => Err(QueryError::usage(format!("no thread with roots is called `{name}`; `threads` lists them"))),
         several => {
             let told = several.iter().take(MOST_CANDIDATES).map(|thread| candidate(thread, row(thread)));
             let told: Vec<String> = told.collect();
@@ -104,19 +110,6 @@ fn chosen<'r>(
             let count = several.len();
             let told = told.join(", ");
             Err(QueryError::usage(format!("{count} threads are called `{name}`; type the number of one: {told}{more}")))
-        }
-    }
-}
-
-/// Says why no thread was found.
-fn missing(name: &str, threads: &Threads, roots: &[ThreadRoots], tables: &Tables) -> String {
-    let numbered = threads.rows().iter().find(|row| row.id.to_string() == name);
-    let label = numbered.and_then(|row| row.root_label).map(|label| tables.string(label));
-    match label.filter(|label| roots.iter().any(|thread| tables.string(thread.label) == *label)) {
-        _ if roots.is_empty() => "no root of this snapshot belongs to a thread".to_owned(),
-        None => format!("no thread with roots is called `{name}`; `threads` lists them"),
-        Some(label) => {
-            format!("thread {name} has its roots in common with others; `stack {label}` is about all of them")
         }
     }
 }
@@ -202,10 +195,11 @@ fn only(frame: &str, parts: Vec<StackPart>) -> Result<Vec<StackPart>, QueryError
     Err(QueryError::usage(format!("the thread has no frame `{frame}`{hint}")))
 }
 
-fn table(parts: &[StackPart], label: &str, thread: &ThreadRoots, are_exact: bool) -> Table {
+fn table(parts: &[StackPart], (label, number): (&str, Option<u64>), thread: &ThreadRoots, are_exact: bool) -> Table {
     table!("rows", parts, |part| {
         Column::text("part") => part.name,
         Column::text("thread").for_machines() => label,
+        Column::number("thread_number").for_machines() => number,
         Column::text("frame") => part.frame.as_deref(),
         Column::count("frames").secondary() => part.times,
         Column::count("roots") => part.roots,
@@ -250,7 +244,8 @@ fn held(
 fn page(
     ask: &Ask,
     heap: &Heap,
-    (thread, parts): (&str, &[Option<String>]),
+    (thread, number): (&str, Option<u64>),
+    parts: &[Option<String>],
     held: &[HeldObject],
 ) -> Result<(Table, Listed), QueryError> {
     let (snapshot, tables, first) = (heap.snapshot(), heap.recording().tables()?, ask.listed_before() + 1);
@@ -261,6 +256,7 @@ fn page(
         ask.context.check()?;
         Column::row_number() => ask.row_number(first + at),
         Column::text("thread").for_machines() => thread,
+        Column::number("thread_number").for_machines() => number,
         Column::text("frame") => parts[held.part].as_deref(),
         Column::text("root").secondary() => tables.string(held.local.category),
         Column::text("local").names() => label::text(tables, held.local.name),

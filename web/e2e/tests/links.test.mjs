@@ -31,9 +31,9 @@ test('cells lead to what they are about, and every line of their menus works', a
   const cells = [
     [STOREFRONT, SESSIONS, 'Storefront$Session', /^find type = "Storefront\$Session" and kind = "instance" by retained$/],
     [STOREFRONT, 'strings', '', /^find text = ".*" by retained$/],
-    [THREADS, 'threads', 'job 14', /^stack "job 14"$/],
+    [THREADS, 'threads', 'job 14', /^stack 14$/],
     [THREADS, 'stack main', '@0', /^info 2:@0$/],
-    [JVM, 'stack first', 'Shapes.park', /^stack first --frame "Shapes\.park\(Shapes\.java:35\)"$/],
+    [JVM, 'stack first', 'Shapes.park', /^stack 7 --frame "Shapes\.park\(Shapes\.java:35\)"$/],
     [STOREFRONT, 'diff 0 7 by path', 'Storefront$Session', /^find 100 type = "Storefront\$Session.*" by retained$/],
     [INVOICES, 'sites', 'Random.randrange', /^site \d+$/],
     [JVM, 'roots', 'JNI global', /^roots "JNI global"$/],
@@ -143,7 +143,7 @@ test('from a thread to its stack, and from a frame to what it holds', async () =
   const page = await openPage(browser, server, { fragment: fragment({ f: 'jvm.barrow', q: 'threads' }) });
   await settled(page, 'answer');
   await page.locator('.view tbody a', { hasText: /^first$/ }).click();
-  await page.waitForFunction(() => /q=stack\+first/.test(location.hash));
+  await page.waitForFunction(() => /q=stack\+7/.test(location.hash));
   await quiet(page);
   const frame = 'Shapes.lambda$main$1(Shapes.java:49)';
   await page.locator('.view:not(.last-good) tbody a', { hasText: frame }).first().click();
