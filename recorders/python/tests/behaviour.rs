@@ -58,7 +58,13 @@ fn whole_programs_are_recorded_from_outside() {
 /// A snapshot that repeats the one before would look like an end of growth.
 #[test]
 fn a_block_ends_with_one_snapshot() {
-    for (last, snapshots) in [("barrow.snapshot()", 1), ("pass", 1), ("barrow.snapshot(); time.sleep(0.3)", 2)] {
+    let cases = [
+        ("barrow.snapshot()", 1),
+        ("pass", 1),
+        ("barrow.snapshot(); time.sleep(0.3)", 2),
+        ("barrow.snapshot(); more = [object() for _ in range(100_000)]", 2),
+    ];
+    for (last, snapshots) in cases {
         let program = format!("import barrow, sys, time\nwith barrow.recording(sys.argv[1]):\n    {last}");
         let Some((folder, output)) = run(&program, "app.barrow") else { return };
         said(&output);

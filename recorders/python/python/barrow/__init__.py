@@ -39,9 +39,10 @@ _latest = None
 # The recording that those of children are called after.
 _first = ""
 
-# A block that ends so many seconds after a snapshot needs no other one: in a series, a repeated state looks like an end of
-# growth. What a program does on purpose between two snapshots takes longer.
+# A block that ends so many seconds after a snapshot, with as many blocks of memory but for one in so many, needs no other
+# one: in a series, a repeated state looks like an end of growth.
 _JUST_NOW = 0.1
+_CHANGED = 100
 
 
 def start(
@@ -164,16 +165,24 @@ def recording(path=None, **options):
     try:
         yield
     finally:
-        if _latest is None or time.monotonic() - _latest > _JUST_NOW:
+        if not _was_just_taken():
             snapshot("end")
         stop()
+
+
+def _was_just_taken():
+    """Whether the latest snapshot has the state of now, as far as that is seen at once."""
+    if _latest is None:
+        return False
+    then, blocks = _latest
+    return time.monotonic() - then <= _JUST_NOW and abs(sys.getallocatedblocks() - blocks) <= blocks // _CHANGED
 
 
 def _take(label):
     global _latest
     figures, why = _barrow.snapshot(label, _threads())
     if figures:
-        _latest = time.monotonic()
+        _latest = time.monotonic(), sys.getallocatedblocks()
     if not _barrow.is_recording():
         _disarm()
     _warn(why)
