@@ -204,3 +204,26 @@ fn steps_of_many_paths_are_no_growth_of_the_heap() {
     assert!(judged.iter().all(|path| path.judgement.grows() == Some(false)));
     assert_eq!(judged[0].judgement.verdict, Verdict::DoesNot(Reason::Parts));
 }
+
+/// As a map does whose chains become trees while it fills.
+#[test]
+fn parts_that_take_over_from_each_other_grow_as_one() {
+    for turn in 2..7 {
+        let all: Vec<f64> = (0..9).map(|at| 1e5 + 8e4 * f64::from(at)).collect();
+        let chains: Vec<f64> = (0..9).map(|at| if at < turn { all[at] } else { 5e3 }).collect();
+        let trees: Vec<f64> = (0..9).map(|at| all[at] - chains[at]).collect();
+        let heap: Vec<f64> = all.iter().map(|value| value + 2e6).collect();
+        let judged = judge_paths(&[None, Some(0), Some(1), Some(1)], &[heap, all, chains, trees]);
+        let told: Vec<_> = judged.iter().map(|path| (path.judgement.grows(), path.is_carried)).collect();
+        // The heap grows because the map does; it may be that the trees alone are found to grow.
+        assert!(told[0].1 && (told[1] == (Some(true), false) || told[3].0 == Some(true)), "{turn}: {told:?}");
+    }
+    // One that gives back what it took makes the whole fall with it.
+    let step = |at: i32| (0..20).map(|t| if t > at { 3e6 } else { 1e6 }).collect::<Vec<f64>>();
+    let mut values: Vec<Vec<f64>> = (1..19).map(step).collect();
+    values.push((0..20).map(|t| if t % 7 == 6 { 0.0 } else { 1e7 }).collect());
+    values.insert(0, (0..20).map(|t| values.iter().map(|value| value[t]).sum()).collect());
+    let mut parents = vec![Some(0); values.len()];
+    parents[0] = None;
+    assert!(judge_paths(&parents, &values).iter().all(|path| path.judgement.grows() == Some(false)));
+}

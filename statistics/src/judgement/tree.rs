@@ -2,7 +2,8 @@
 //!
 //! The value of a node includes those of its children; its own part is its value less theirs. A node is judged by the
 //! sum of the own parts at and below it that rise suspiciously. So a warm-up or a step below a node does not count as
-//! its growth, and noise below it does not hide growth.
+//! its growth, and noise below it does not hide growth. Parts that take over from each other, as entries of a table that
+//! become those of trees, are one part: that of the node above them.
 //!
 //! The method is this crate's own; the example `growth_rates` measures it. Assumption: own parts are disjoint. Time:
 //! three judgements for each node.
@@ -13,6 +14,10 @@ use super::{Judgement, Reason, Verdict};
 const CARRIED: f64 = 0.9;
 /// With at least this number of growing children the parent is reported as well.
 const MANY: usize = 3;
+
+/// Parts take over from each other if one loses this share of the growth of their sum between two values, and the sum does
+/// not fall. A sawtooth among parts that do not grow makes the sum fall, too. This is a judgement.
+const TAKEN_OVER: f64 = 0.25;
 
 /// The judgement of one node of a tree, which is the path from the top to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,8 +64,15 @@ pub fn judge_parts(parents: &[Option<usize>], values: &[Vec<f64>], own: &[Vec<f6
     let mut children = vec![Children::default(); parents.len()];
     let mut judged = Vec::with_capacity(parents.len());
     for node in (0..parents.len()).rev() {
-        judged.push(found[node].judge(&values[node], children[node]));
+        let whole = Judgement::of(&values[node]);
+        let is_sum_of_others = found[node].parts == 0 && whole.verdict == Verdict::Grows;
+        if is_sum_of_others && (children[node].take_over || is_taken_over(&own[node], &values[node])) {
+            found[node] = Subtree::of_part(&values[node], whole);
+            children[node] = Children::default();
+        }
+        judged.push(found[node].judge(whole, children[node]));
         if let Some(parent) = parents[node] {
+            children[parent].take_over |= is_taken_over(&values[node], &values[parent]);
             let (above, below) = found.split_at_mut(node);
             above[parent].add(&below[0]);
             let slope = judged[judged.len() - 1].judgement.trend.slope;
@@ -89,7 +101,12 @@ impl Subtree {
         if !judgement.is_suspicious {
             return Subtree { is_own: false, parts: 0, rise: Vec::new(), amount: 0.0 };
         }
-        Subtree { is_own: true, parts: 1, rise: own.to_vec(), amount: judgement.trend.slope.max(0.0) }
+        Subtree::of_part(own, judgement)
+    }
+
+    /// One part that rises suspiciously.
+    fn of_part(values: &[f64], judgement: Judgement) -> Self {
+        Subtree { is_own: true, parts: 1, rise: values.to_vec(), amount: judgement.trend.slope.max(0.0) }
     }
 
     fn add(&mut self, child: &Subtree) {
@@ -105,8 +122,7 @@ impl Subtree {
         }
     }
 
-    fn judge(&self, whole: &[f64], children: Children) -> PathJudgement {
-        let all = Judgement::of(whole);
+    fn judge(&self, all: Judgement, children: Children) -> PathJudgement {
         if self.parts == 0 {
             let is_carried = all.trend.slope > 0.0 && children.most_slope >= CARRIED * all.trend.slope;
             return PathJudgement { judgement: without_alarm(all), is_carried };
@@ -141,6 +157,8 @@ struct Children {
     most: f64,
     /// The steepest slope of a child.
     most_slope: f64,
+    /// Others take over from one of them.
+    take_over: bool,
 }
 
 impl Children {
@@ -149,6 +167,13 @@ impl Children {
         self.most = self.most.max(child.amount);
         self.most_slope = self.most_slope.max(slope);
     }
+}
+
+/// Returns whether others take over from a part of a whole.
+fn is_taken_over(part: &[f64], whole: &[f64]) -> bool {
+    let growth = whole.last().zip(whole.first()).map_or(0.0, |(last, first)| last - first);
+    let mut steps = part.windows(2).zip(whole.windows(2));
+    growth > 0.0 && steps.any(|(part, whole)| part[0] - part[1] >= TAKEN_OVER * growth && whole[1] >= whole[0])
 }
 
 fn subtract(from: &mut [f64], values: &[f64]) {
