@@ -15,9 +15,11 @@ const CARRIED: f64 = 0.9;
 /// With at least this number of growing children the parent is reported as well.
 const MANY: usize = 3;
 
-/// Parts take over from each other if one loses this share of the growth of their sum between two values, and the sum does
-/// not fall. A sawtooth among parts that do not grow makes the sum fall, too. This is a judgement.
-const TAKEN_OVER: f64 = 0.25;
+/// Parts take over from each other if one loses this share of the growth of their sum between two values, and the sum rises
+/// by no less and no more than these multiples of its mean step. A sawtooth among parts that do not grow makes the sum fall,
+/// too. Without limits, and with a quarter of the growth, 0.9 % of series of 8 snapshots without a leak were said to grow.
+const TAKEN_OVER: f64 = 0.3;
+const EVEN: [f64; 2] = [0.5, 1.5];
 
 /// The judgement of one node of a tree, which is the path from the top to it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -172,8 +174,10 @@ impl Children {
 /// Returns whether others take over from a part of a whole.
 fn is_taken_over(part: &[f64], whole: &[f64]) -> bool {
     let growth = whole.last().zip(whole.first()).map_or(0.0, |(last, first)| last - first);
+    let mean = growth / whole.len().saturating_sub(1).max(1) as f64;
+    let is_even = |step: f64| step >= EVEN[0] * mean && step <= EVEN[1] * mean;
     let mut steps = part.windows(2).zip(whole.windows(2));
-    growth > 0.0 && steps.any(|(part, whole)| part[0] - part[1] >= TAKEN_OVER * growth && whole[1] >= whole[0])
+    growth > 0.0 && steps.any(|(part, whole)| part[0] - part[1] >= TAKEN_OVER * growth && is_even(whole[1] - whole[0]))
 }
 
 fn subtract(from: &mut [f64], values: &[f64]) {
