@@ -125,8 +125,10 @@ pub(crate) fn may_be_executed(path: &str) -> bool {
         return true;
     }
     let Some(line) = beginning.strip_prefix(b"#!") else {
-        // Formats of programs, also those that an administrator registers, begin with or soon have other bytes.
-        return !beginning.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+        // Formats of programs, also those that an administrator registers, begin with or soon have other bytes. An empty file
+        // may be one that is written anew since it was executed.
+        return beginning.is_empty()
+            || !beginning.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
     };
     let line = String::from_utf8_lossy(line.split(|&byte| byte == b'\n').next().unwrap_or_default());
     line.split_whitespace().next().is_some_and(|interpreter| system::may_execute(Path::new(interpreter)).is_ok())
