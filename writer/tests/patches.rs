@@ -444,7 +444,8 @@ fn a_stream_that_fails_anywhere_keeps_what_was_committed() {
     let whole = Shelf::default();
     assert_eq!(record_all(&whole).unwrap().len(), 4);
     assert_eq!(patches(&Recording::from_bytes(whole.bytes()).unwrap()), 3);
-    for room in (64..whole.bytes().len()).step_by(11) {
+    // Times take some bytes more in one run than in another.
+    for room in (64..whole.bytes().len() - 64).step_by(11) {
         let shelf = Shelf::with_room(room);
         let (committed, error) = record_all(&shelf).unwrap_err();
         assert!(matches!(error, WriterError::Io { .. } | WriterError::Broken), "{error}");
