@@ -55,7 +55,9 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let images = tree.images().len() as u64;
     let programs = (counts.unknown_programs < images).then_some(images - counts.unknown_programs);
     let forked = (knows.starters && programs.is_some()).then_some(counts.forked);
-    let failed = knows.failures.then_some(counts.failed);
+    // Processes that are not recorded may have failed: of none that is known to have, nothing is told.
+    let lacks_some = matches!(knows.unseen, Unseen::Of(_) | Unseen::PerhapsOf(_));
+    let failed = knows.failures.then_some(counts.failed).filter(|&failed| failed > 0 || !lacks_some);
     let not_waited_for = knows.waits.then_some(counts.not_waited_for);
     let out_of_memory = knows.memory_kills.then_some(counts.out_of_memory);
     let wall_ns = whole_wall_ns(tree);
