@@ -13,7 +13,7 @@ use barrow_writer::{
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 /// The types that are maps or parts of maps: name, where entries are, fields that refer to objects.
-const MAPS: [(&str, &str, &[&str]); 7] = [
+const MAPS: [(&str, &str, &[&str]); 8] = [
     ("Map", ".table[]", &["table"]),
     ("Node", ".key=.value .next", &["key", "value", "next"]),
     ("Wrapper", ".map", &["map"]),
@@ -21,14 +21,16 @@ const MAPS: [(&str, &str, &[&str]); 7] = [
     ("Pairs", ".keys[]=.values[]", &["keys", "values"]),
     ("Dict", "[=.length]", &[]),
     ("Array", "=[]", &[]),
+    ("Cell", "=.item .rest", &["item", "rest"]),
 ];
 /// The keys as people type them, and what objects that represent them mean.
-const KEYS: [(&str, &str); 7] = [
+const KEYS: [(&str, &str); 8] = [
     ("\"a\"", "text a"),
     ("\"7\"", "text 7"),
     ("7", "number 7"),
     ("2", "number 2"),
     ("-1", "number -1"),
+    ("NaN", "number NaN"),
     ("true", "true"),
     ("null", "null"),
 ];
@@ -49,11 +51,11 @@ impl Model {
         let owned = any(6);
         let fields: Vec<Option<u32>> = (0..3).map(|_| any(8)).collect();
         let slots: Vec<Option<u32>> = (0..8).map(|_| any(4)).collect();
-        match random.below(16) {
-            0..4 => Model::Value((random.below(9) > 0).then(|| KEYS[random.below(7) as usize].1)),
+        match random.below(18) {
+            0..4 => Model::Value((random.below(9) > 0).then(|| KEYS[random.below(KEYS.len() as u64) as usize].1)),
             4..6 => Model::Owner(owned),
             kind => {
-                let kind = [0, 1, 1, 2, 3, 4, 5, 6, 6, 1][kind as usize - 6];
+                let kind = [0, 1, 1, 2, 3, 4, 5, 6, 6, 1, 7, 7][kind as usize - 6];
                 let slots = &slots[..random.below(9) as usize];
                 let slots = match MAPS[kind].0 {
                     // Keys and values without names, none of them null.
@@ -88,13 +90,13 @@ fn heap(objects: &[Model]) -> Heap {
     let number = declare("Number", &[("value of", "number")]);
     let truth = declare("Truth", &[("value of", "truth")]);
     let null = declare("Null", &[("null", "nil")]);
-    let number_of = writer.field(number, "number", Encoding::Signed, false).unwrap();
+    let number_of = writer.field(number, "number", Encoding::Double, false).unwrap();
     let truth_of = writer.field(truth, "truth", Encoding::Boolean, false).unwrap();
     let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
     let mut shard = snapshot.shard();
     for (id, object) in (0..).zip(objects) {
         let type_id = match object {
-            Model::Value(Some("number 7" | "number 2" | "number -1")) => number,
+            Model::Value(Some("number 7" | "number 2" | "number -1" | "number NaN")) => number,
             Model::Value(Some("true")) => truth,
             Model::Value(Some("null")) => null,
             // Of some texts and numbers it is not known what they are.
@@ -112,7 +114,7 @@ fn heap(objects: &[Model]) -> Heap {
         match meaning {
             Some("true") => shard.value(truth_of, Value::Boolean(true)).unwrap(),
             Some(meaning) if meaning.starts_with("number ") => {
-                shard.value(number_of, Value::Signed(meaning[7..].parse().unwrap())).unwrap();
+                shard.value(number_of, Value::Double(meaning[7..].parse().unwrap())).unwrap();
             }
             _ => {}
         }
@@ -159,6 +161,7 @@ fn lists(objects: &[Model], object: u32, seen: &mut Vec<u32>) -> Vec<u32> {
         Model::Map(0, fields, _) => fields[0].map(slots).unwrap_or_default(),
         Model::Map(1, fields, _) => vec![fields[2]],
         Model::Map(2, fields, _) => vec![fields[0]],
+        Model::Map(7, fields, _) => vec![fields[1]],
         Model::Map(6, ..) => return vec![object],
         _ => Vec::new(),
     };
@@ -245,7 +248,7 @@ fn read(heap: &Heap, objects: &[Model], held: Held) -> String {
     let tables = heap.recording().tables().unwrap();
     match held {
         Held::Value(FieldValue::Text(text)) => format!("text {}", tables.string(text)),
-        Held::Value(FieldValue::Signed(number)) => format!("number {number}"),
+        Held::Value(FieldValue::Double(number)) => format!("number {number}"),
         Held::Value(FieldValue::Boolean(truth)) => truth.to_string(),
         held => words(objects, held),
     }

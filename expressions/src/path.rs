@@ -17,19 +17,31 @@ pub enum PathStep {
 }
 
 /// A key of a map, as people type it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum MapKey {
     /// `[null]`.
     Null,
     /// `[true]`, `[false]`.
     Boolean(bool),
-    /// `[42]`, `[-0.5]`; never NaN.
+    /// `[42]`, `[-0.5]`, `[NaN]`.
     Number(Number),
     /// `["tenant"]`: a text, or the name of a constant of an enumeration.
     Text(String),
 }
 
-// A number that is NaN cannot be typed.
+impl PartialEq for MapKey {
+    fn eq(&self, other: &MapKey) -> bool {
+        match (self, other) {
+            (MapKey::Null, MapKey::Null) => true,
+            (MapKey::Boolean(one), MapKey::Boolean(other)) => one == other,
+            // In a map, too, NaN is one key.
+            (MapKey::Number(one), MapKey::Number(other)) => one == other || one.is_nan() && other.is_nan(),
+            (MapKey::Text(one), MapKey::Text(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
 impl Eq for MapKey {}
 
 impl Display for MapKey {
@@ -133,6 +145,7 @@ fn key(text: &str) -> Result<(PathStep, usize), Mistake> {
             let key = match word {
                 "null" => Some(MapKey::Null),
                 "true" | "false" => Some(MapKey::Boolean(word == "true")),
+                "NaN" => Some(MapKey::Number(Number::Real(f64::NAN))),
                 _ => Number::exact(word).map(MapKey::Number),
             };
             let message = "expected a number such as 42 or a text in quotes here: a key is as in \
@@ -162,9 +175,11 @@ mod tests {
             (r#".["a]b"]['"'][-3]"#, r#".["a]b"]["\""][-3]"#),
             (".m[0x10][0.5].x[null][true]", ".m[16][0.5].x[null][true]"),
             (r#"."a[0]"[0]"#, r#"."a[0]"[0]"#),
+            (".m[NaN]", ".m[NaN]"),
         ] {
             assert_eq!(path(text).as_deref(), Some(expected), "{text}");
             assert_eq!(path(expected).as_deref(), Some(expected), "{text}");
+            assert_eq!(parse_path(text), parse_path(expected), "{text}");
         }
         for name in ["plain", "größe", "this$0", "a.b", "a b", "a,b", r#"a\"b\\"'"#, "<x>", "\t", "x[1]"] {
             for steps in [PathStep::Field(name.to_owned()), PathStep::Key(MapKey::Text(name.to_owned()))] {
@@ -190,7 +205,7 @@ mod tests {
             (r#".m["x"#, 3, "quote"),
             (".m[]", 3, "in quotes"),
             (".m[tenant]", 3, "in quotes"),
-            (".m[NaN]", 3, "in quotes"),
+            (".m[nan]", 3, "in quotes"),
             (r#".m["x"y]"#, 6, "expected `]`"),
             (r#".m["x"]y"#, 7, "expected `.`"),
             (r#".m.["x"]"#, 2, "after each `.`"),

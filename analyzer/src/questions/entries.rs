@@ -19,6 +19,7 @@ mod named;
 mod number;
 mod parts;
 mod reader;
+mod starts;
 mod walk;
 
 use barrow_format::ObjectId;

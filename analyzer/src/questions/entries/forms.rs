@@ -46,6 +46,11 @@ impl Forms {
         self.of_type[id.index()]
     }
 
+    /// The form of each type.
+    pub(super) fn of_types(&self) -> impl Iterator<Item = Option<u32>> {
+        self.of_type.iter().copied()
+    }
+
     pub(super) fn parts(&self, form: u32) -> &[Contribution] {
         &self.parts[form as usize]
     }

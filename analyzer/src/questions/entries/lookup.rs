@@ -13,6 +13,7 @@ use super::key_predicate::{KeyPredicate, index_of};
 use super::named::has_named_keys;
 use super::parts::Contribution;
 use super::reader::Reader;
+use super::starts::{Start, Starts};
 use super::walk::Walk;
 use super::{LEAST_AT_ONCE, MOST_AT_ONCE};
 use crate::error::{AnalyzerError, Result};
@@ -20,13 +21,12 @@ use crate::file::object::objects;
 use crate::graph::object_set::ObjectSet;
 use crate::heap::Heap;
 use crate::progress::Progress;
-use crate::questions::fields::{FieldPath, Filling, FillingFields, Held, are_texts};
+use crate::questions::fields::{Filling, FillingFields, Held, are_texts};
 
 /// Maps that are walked together: what is read of each takes 100 bytes for each entry until all of them have ended.
 pub(super) const MAPS_AT_ONCE: usize = 1 << 14;
-/// The maximum number of maps around a map, such as those that forbid changes. Others are walked without regard to the
-/// maps that they share. This is a judgement.
-const MOST_WRAPPERS: usize = 8;
+/// The maximum number of objects that stay in memory for the next maps, of about 100 bytes. This is a judgement.
+const MOST_KEPT: usize = 1 << 20;
 /// The steps of all walks together, for each object of the heap: each object belongs to few maps, unless many share a long
 /// chain. Further maps are unknown.
 pub(super) const STEPS_PER_OBJECT: u64 = 16;
@@ -65,21 +65,23 @@ impl Heap {
         // Where objects have their properties as keys, so have collections.
         let is_property = is_text && (0..tables.type_count() as u32).any(|id| has_named_keys(tables, TypeId(id)));
         let key = KeyPredicate::new(self, key, progress)?;
-        let mut of_maps = Vec::with_capacity(maps.len() as usize);
-        let mut steps_left = LEAST_STEPS.max(self.object_count().saturating_mul(STEPS_PER_OBJECT));
-        for part in maps.iter().collect::<Vec<_>>().chunks(MAPS_AT_ONCE) {
-            let mut reader = Reader::new(self, &forms, progress)?;
-            reader.steps_left = steps_left;
-            of_maps.extend(look_up(&mut reader, part, &key)?);
-            steps_left = reader.steps_left;
-        }
+        let starts = Starts::find(self, &forms, &maps, key.index().is_some(), progress)?;
+        let at_starts = look_up_all(self, &forms, starts.walks(&maps), &key, progress)?;
+        let of_map = |map| match starts.of(map) {
+            (Start::Unknown, _) => Held::Unknown,
+            (Start::NoKey, false) => Held::Missing,
+            (Start::NoKey, true) => Held::Unknown,
+            (Start::At(object), is_ordered) => match at_starts.get(&object).copied().unwrap_or(Held::Unknown) {
+                Held::Missing if is_ordered => Held::Unknown,
+                held => held,
+            },
+        };
         tables.check_strings()?;
-        let (mut of_maps, mut of_named) = (of_maps.into_iter(), of_named.into_iter());
-        let mut of_others = of_others.into_iter();
+        let (mut of_named, mut of_others) = (of_named.into_iter(), of_others.into_iter());
         let values = set.iter().map(|object| match object {
-            map if maps.contains(map) => match of_maps.next() {
-                Some(Held::Missing) if is_property && !keyed.contains(map) => Held::Unknown,
-                held => held.unwrap_or(Held::Unknown),
+            map if maps.contains(map) => match of_map(map) {
+                Held::Missing if is_property && !keyed.contains(map) => Held::Unknown,
+                held => held,
             },
             map if named.contains(map) => of_named.next().unwrap_or(Held::Unknown),
             _ => match of_others.next() {
@@ -127,25 +129,32 @@ impl Heap {
     }
 }
 
-/// What each of these maps holds under a key.
-fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -> Result<Vec<Held>> {
-    let mut inner = maps.to_vec();
-    // What is around the map that is walked, from the outside.
-    let mut around = vec![inner.clone()];
-    for _ in 0..MOST_WRAPPERS {
-        reader.read(inner.clone())?;
-        let before = std::mem::take(&mut inner);
-        inner = before.iter().map(|&map| wrapped(reader, map).unwrap_or(map)).collect();
-        if inner == before {
-            break;
+/// What each of these objects, in the order of their numbers, holds under a key.
+fn look_up_all(
+    heap: &Heap,
+    forms: &Forms,
+    objects: Vec<ObjectId>,
+    key: &KeyPredicate<'_>,
+    progress: &dyn Progress,
+) -> Result<HashMap<ObjectId, Held>> {
+    let mut found = HashMap::with_capacity_and_hasher(objects.len(), Default::default());
+    let mut steps_left = LEAST_STEPS.max(heap.object_count().saturating_mul(STEPS_PER_OBJECT));
+    let mut reader = Reader::new(heap, forms, progress)?;
+    for part in objects.chunks(MAPS_AT_ONCE) {
+        if reader.len() > MOST_KEPT {
+            reader = Reader::new(heap, forms, progress)?;
         }
-        around.push(inner.clone());
+        reader.steps_left = steps_left;
+        found.extend(look_up(&mut reader, part, key)?);
+        steps_left = reader.steps_left;
     }
+    Ok(found)
+}
+
+/// What each of these objects holds under a key.
+fn look_up(reader: &mut Reader<'_>, objects: &[ObjectId], key: &KeyPredicate<'_>) -> Result<HashMap<ObjectId, Held>> {
     let mut ended: Vec<(ObjectId, Walk<'_>)> = Vec::new();
-    let mut distinct = inner.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let mut walks: Vec<(ObjectId, Walk<'_>)> = distinct.into_iter().map(|map| (map, Walk::to_key(map, key))).collect();
+    let mut walks: Vec<(ObjectId, Walk<'_>)> = objects.iter().map(|&map| (map, Walk::to_key(map, key))).collect();
     // Most keys are found soon, so a walk that goes on reads ever more at once.
     let mut most = LEAST_AT_ONCE;
     loop {
@@ -171,9 +180,7 @@ fn look_up(reader: &mut Reader<'_>, maps: &[ObjectId], key: &KeyPredicate<'_>) -
     if let Some(index) = key.index() {
         beyond_slots(reader, &ended, index, &mut found)?;
     }
-    let mut held: Vec<Held> = inner.iter().map(|map| found.get(map).copied().unwrap_or(Held::Unknown)).collect();
-    forget_ordered(reader.heap, &mut held, &around, reader.progress)?;
-    Ok(held)
+    Ok(found)
 }
 
 /// Tells of lists whose slots with objects do not have the index whether they are null there, or end before. It is not known
@@ -211,42 +218,4 @@ fn beyond_slots(
         found.insert(map, held);
     }
     Ok(())
-}
-
-/// Maps of the JDK that find their keys by an order, which may be one of the program.
-const ORDERED_MAPS: [&str; 2] = ["java.util.TreeMap", "java.util.concurrent.ConcurrentSkipListMap"];
-
-/// Makes unknown what maps with an order of the program lack: it may take another key for the same, as one without case does.
-/// `around` has for each of the maps what is around the one that was walked.
-fn forget_ordered(heap: &Heap, held: &mut [Held], around: &[Vec<ObjectId>], progress: &dyn Progress) -> Result<()> {
-    let lacking = |at: &usize| held[*at] == Held::Missing;
-    let lacking: Vec<usize> = (0..held.len()).filter(lacking).collect();
-    let mut maps: Vec<ObjectId> = around.iter().flat_map(|layer| lacking.iter().map(|&at| layer[at])).collect();
-    maps.sort_unstable();
-    let tables = heap.recording().tables()?;
-    let is_ordered = |id| tables.type_and_bases(id).any(|id| ORDERED_MAPS.contains(&tables.type_name(id)));
-    let mut ordered = heap.objects_of_types(Some(&heap.set_of(&maps)), is_ordered, progress)?;
-    if ordered.is_empty() {
-        return Ok(());
-    }
-    let comparators = heap.paths_at_once(&[(&ordered, &FieldPath::of_library(&["comparator"]))], progress)?.remove(0);
-    let of_program = |(map, held): (ObjectId, Held)| (!matches!(held, Held::Null | Held::Missing)).then_some(map);
-    let of_program: Vec<ObjectId> = ordered.iter().zip(comparators).filter_map(of_program).collect();
-    ordered = heap.set_of(&of_program);
-    for at in lacking {
-        if around.iter().any(|layer| ordered.contains(layer[at])) {
-            held[at] = Held::Unknown;
-        }
-    }
-    Ok(())
-}
-
-/// The map whose entries are those of another one.
-fn wrapped(reader: &Reader<'_>, map: ObjectId) -> Option<ObjectId> {
-    let mut parts = reader.parts(reader.get(map)?);
-    let (part, held) = parts.next()?;
-    match (part, held) {
-        (Contribution::Of { .. }, &[Held::Object(inner)]) if parts.next().is_none() => Some(inner),
-        _ => None,
-    }
 }

@@ -58,6 +58,11 @@ impl<'h> Reader<'h> {
         })
     }
 
+    /// The number of objects that were read.
+    pub(super) fn len(&self) -> usize {
+        self.read.len()
+    }
+
     /// An object, if it was read.
     pub(super) fn get(&self, object: ObjectId) -> Option<ReadObject> {
         self.read.get(&object).copied()
