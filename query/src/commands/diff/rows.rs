@@ -33,6 +33,8 @@ struct Row {
     counts: [u64; 2],
     /// The first object of each side.
     examples: [Option<ObjectId>; 2],
+    /// Whether one of its cells is an object, of which the other snapshot may have another one of the same name.
+    has_objects: bool,
 }
 
 impl Row {
@@ -82,7 +84,9 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
     }
     let each = EachSnapshot::of_sides(ask, sides, &asked.rest)?;
     let (rows, objects, is_exact) = rows(ask, &each, &columns)?;
-    let unknown: u64 = rows.values().filter(|row| row.lacks_values()).map(Row::common).sum();
+    let equal_in_part = |is_meant: fn(&Row) -> bool| rows.values().filter(|row| is_meant(row)).map(Row::common).sum();
+    let unknown: u64 = equal_in_part(Row::lacks_values);
+    let as_objects: u64 = equal_in_part(|row| row.has_objects);
     let (mut changes, equal) = changes(rows);
     let by = by.or_else(|| usual_order(&changes));
     changes.sort_by(|one, other| size(other, by).total_cmp(&size(one, by)));
@@ -108,9 +112,11 @@ pub(super) fn compare(ask: &Ask, sides: [&Compared; 2], words: &Arguments) -> Re
         .fact(Column::count("changed").for_machines(), changed)
         .fact(Column::count("equal").for_machines(), equal)
         .fact(Column::count("equal_as_unknown").for_machines(), unknown)
+        .fact(Column::count("equal_as_objects").for_machines(), as_objects)
         .table(table(ask, &columns, &changes, are_listed)?)
         .note(note)
         .note_if(unknown > 0, unknown_note(unknown))
+        .note_if(as_objects > 0, objects_note(as_objects))
         .note_if(objects == [0, 0], "no object matches");
     let answer = each.with_gaps(found::said(answer, is_exact), ask)?;
     let reply = more::first_page(ask, answer, ask.page_rows());
@@ -127,6 +133,13 @@ fn unknown_note(objects: u64) -> String {
     )
 }
 
+fn objects_note(objects: u64) -> String {
+    format!(
+        "of {} that count as equal a column is an object, of which only type and name are compared",
+        units::counted(objects, "object")
+    )
+}
+
 /// The rows of both sides by their texts, the number of objects on each side, and whether these match exactly.
 fn rows(ask: &Ask, each: &EachSnapshot, columns: &[What]) -> Result<(Rows, [u64; 2], bool), QueryError> {
     let meter = ask.meter();
@@ -138,10 +151,11 @@ fn rows(ask: &Ask, each: &EachSnapshot, columns: &[What]) -> Result<(Rows, [u64;
             ask.context.require_rows_of(rows.len(), ROW_BYTES + CELL_BYTES * columns.len() as u64)?;
             let mut cells: Vec<_> = list::cells(heap, columns, part, &meter)?.into_iter().map(Vec::into_iter).collect();
             for &id in part {
-                let cells = cells.iter_mut().filter_map(Iterator::next).map(group_series::without_number);
-                let cells: Vec<Value> = cells.collect();
+                let cells: Vec<Value> = cells.iter_mut().filter_map(Iterator::next).collect();
+                let has_objects = cells.iter().any(|cell| matches!(cell, Value::Object { .. }));
+                let cells: Vec<Value> = cells.into_iter().map(group_series::without_number).collect();
                 let key = format!("{cells:?}");
-                let row = rows.entry(key).or_insert(Row { cells, counts: [0; 2], examples: [None; 2] });
+                let row = rows.entry(key).or_insert(Row { cells, counts: [0; 2], examples: [None; 2], has_objects });
                 row.counts[side] += 1;
                 row.examples[side].get_or_insert(id);
             }
@@ -266,7 +280,8 @@ mod tests {
 
     #[test]
     fn values_that_were_not_recorded_are_not_null() {
-        let row = |cell| Row { cells: vec![1_u64.into(), cell], counts: [2, 3], examples: [None; 2] };
+        let row =
+            |cell| Row { cells: vec![1_u64.into(), cell], counts: [2, 3], examples: [None; 2], has_objects: false };
         assert!(row(Value::Absent(Absence::Unknown)).lacks_values());
         assert!(!row(Value::Absent(Absence::Null)).lacks_values());
         // Of a long text only the beginning is compared.
@@ -290,8 +305,8 @@ mod tests {
                 sides.iter().enumerate().flat_map(|(side, rows)| rows.iter().map(move |row| (side, row)))
             {
                 let cells: Vec<Value> = cells.iter().map(|&cell| cell.into()).collect();
-                let row =
-                    rows.entry(format!("{cells:?}")).or_insert(Row { cells, counts: [0; 2], examples: [None; 2] });
+                let row = Row { cells, counts: [0; 2], examples: [None; 2], has_objects: false };
+                let row = rows.entry(format!("{:?}", row.cells)).or_insert(row);
                 row.counts[side] += 1;
             }
             let [mut gone, mut new] = sides;
