@@ -9,7 +9,7 @@ import { grouped, size, visible } from './value_text.js';
 import { changed, format, isBare, isOfSnapshot, serveLine, shellLine, verbOf, viewOf } from './state.js';
 import { cellOf } from './answer.js';
 import { selectedSnapshot, visitedIn } from './context.js';
-import { combined, setName, withoutSet } from './links.js';
+import { combined, furtherOf, setName, withoutSet } from './links.js';
 import { isGone, openAgain } from './served.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -298,8 +298,9 @@ function remove(state, change, name) {
 function setMenu(state, file, name) {
   if (!file || !name) return name;
   const item = (/** @type {string} */ label, /** @type {string} */ line, /** @type {Change} */ change) => h('a', { href: format(changed(state, { ...change, q: line })) }, label, h('code', null, line));
+  const asked = file.snapshots ? furtherOf(`find ${name} by retained`, file) : [{ label: 'objects', line: `find ${name}` }];
   return menu(name, `what ${name} is asked for, and new sets of it and others`, () => [
-    item('objects', file.snapshots ? `find 100 ${name} by retained` : `find ${name}`, {}),
+    ...asked.map(({ label, line }) => item(label, line, {})),
     ...combined(state, name, file).map(({ expression, line, made, lets }) => item(`${made} = ${expression}`, line, { lets })),
   ]);
 }

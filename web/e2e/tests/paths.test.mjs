@@ -164,6 +164,10 @@ test('two sets make a third one by clicks and by keys, in every look', async () 
         await summary.click();
         await accessible(page, 'the menu of a set');
         await fits(page, 'the menu of a set');
+        // Columns and keys are chosen afterwards.
+        const lines = (await page.locator(`${sets} .items a code`).allTextContents()).filter((line) => !/\$c|^(list|group) /.test(line));
+        assert.ok(lines.some((line) => line.startsWith('inrefs $')) && lines.some((line) => line.startsWith('paths $')));
+        assert.deepEqual(lines.flatMap((line) => answered(STOREFRONT, ...LETS.map((set) => `let ${set}`), line).error ?? []), []);
         await item.click();
       } else {
         await summary.press('Enter');
