@@ -385,6 +385,28 @@ fn drag_is_what_the_whole_takes_less() {
     }
 }
 
+/// A shell that waits for 1 s, and then executes make, which starts two jobs after 10 ms and goes on for 5 ms.
+#[test]
+fn drag_is_that_of_each_program_of_a_starter() {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let mut log = ProcessLog::default();
+    let mut row = |at_ms: i64, what| log.rows.push((at_ms * MILLISECOND, what));
+    row(0, Happening::Begin(None, 100, words("sh build.sh")));
+    row(1000, Happening::Execute(0, words("make -j2"), Usage::default()));
+    row(1010, Happening::Begin(Some(0), 101, words("sleep 0.6")));
+    row(1010, Happening::Begin(Some(0), 102, words("sleep 0.4")));
+    row(1410, Happening::End(2, 0, Usage::default()));
+    row(1610, Happening::End(1, 0, Usage::default()));
+    row(1615, Happening::End(0, 0, Usage::default()));
+    let tree = tree(&log);
+    let totals = Totals::of(&tree);
+    let plan = Plan::of(&tree, &totals);
+    let images: Vec<_> = tree.images_of(barrow_processes::ProcessId(0)).map(|(image, _)| image).collect();
+    let drag = |images: &[_]| (plan.drag_ns(&tree, &totals, images, plan.replayed_ns()) + 500_000) / 1_000_000;
+    assert_eq!(images.iter().map(|&image| drag(&[image])).collect::<Vec<_>>(), [1000, 15]);
+    assert_eq!(drag(&images), 1015);
+}
+
 /// Other programs used the cores: a compiler needs 12 s and waited 336 s.
 #[test]
 fn waits_for_a_processor_are_taken_off() {

@@ -17,7 +17,8 @@ impl Plan {
     }
 
     /// Estimates the drag of `images` together, with the recorded slots, in nanoseconds. Processes that an image
-    /// started take as long as before. A starter of jobs takes no time between them, and none after the last one.
+    /// started take as long as before. A starter of jobs takes no time between them, and none after the last one, where
+    /// one of `images` ran then.
     /// `replayed_ns` is that of the plan. Takes as long as one replay.
     #[must_use]
     pub fn drag_ns(&self, tree: &ProcessTree, totals: &Totals, images: &[ImageId], replayed_ns: u64) -> u64 {
@@ -31,8 +32,16 @@ impl Plan {
                 let share = if wall > 0.0 { (recorded.work_ns / wall).min(1.0) } else { 1.0 };
                 take_off(tree, totals, &mut nodes[at as usize], (image, share));
             } else {
-                nodes[at as usize].work_ns = 0.0;
-                self.schedule.children(at).for_each(|child| nodes[child as usize].lag_ns = 0.0);
+                let (from, to) = span(tree, image);
+                let end = tree.ended_ns(tree.process(recorded.process));
+                let node = &mut nodes[at as usize];
+                node.work_ns = (node.work_ns - overlap(end, recorded.work_ns, (from, to))).max(0.0);
+                for child in self.schedule.children(at) {
+                    let recorded = &self.schedule.nodes[child as usize];
+                    let began = tree.process(recorded.process).began_ns;
+                    let lag_ns = &mut nodes[child as usize].lag_ns;
+                    *lag_ns = (*lag_ns - overlap(began, recorded.lag_ns, (from, to))).max(0.0);
+                }
             }
         }
         replayed_ns.saturating_sub(simulation::time(&self.schedule, &nodes, limits))
@@ -43,6 +52,22 @@ impl Plan {
     pub fn nodes(&self) -> usize {
         self.schedule.nodes.len()
     }
+}
+
+/// The times from which and to which a process was an image: the first is there before the process begins, and the last one
+/// after it has ended.
+fn span(tree: &ProcessTree, id: ImageId) -> (i64, i64) {
+    let mut images = tree.images_of(tree.image(id).process);
+    let first = images.next().map(|(first, _)| first);
+    let last = images.last().map(|(last, _)| last).or(first);
+    let (from, to) = (tree.image(id).began_ns, tree.image(id).ended_ns);
+    (if first == Some(id) { i64::MIN } else { from }, if last == Some(id) { i64::MAX } else { to.unwrap_or(i64::MAX) })
+}
+
+/// The part of the time before an end that is in a span.
+fn overlap(end_ns: i64, time_ns: f64, (from_ns, to_ns): (i64, i64)) -> f64 {
+    let before = |at: i64| end_ns.saturating_sub(at).max(0) as f64;
+    (before(from_ns).min(time_ns) - before(to_ns)).max(0.0)
 }
 
 /// Takes off the time in which an image of a job ran alone. Of that time the given share is left if the job has the
