@@ -6,7 +6,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
-use barrow_analyzer::{ProcessId, ProcessRow};
+use barrow_analyzer::{ProcessId, ProcessRow, StringId};
 
 use super::time_of;
 
@@ -17,6 +17,9 @@ const HORIZON_NS: i64 = 1_000_000_000;
 /// would have 24,000.
 const MOST_HELD: usize = 1 << 16;
 
+/// Hosts whose clocks are compared: a row waits for those of all others that have processes, which may be hours behind.
+const MOST_HOSTS: usize = 64;
+
 /// Sorts rows by time. A row is never before the beginning of its process, nor a process before the one that started it,
 /// whatever their clocks say; rows of equal times keep their order.
 #[derive(Clone, Default)]
@@ -26,8 +29,17 @@ pub(super) struct TimeOrder {
     rows: u64,
     /// The latest time taken in.
     latest_ns: Option<i64>,
-    /// When each running process began.
-    begun: HashMap<ProcessId, i64>,
+    /// When each running process began, and its host.
+    begun: HashMap<ProcessId, (i64, Option<StringId>)>,
+    hosts: HashMap<Option<StringId>, Clock>,
+}
+
+/// The clock of a host.
+#[derive(Clone, Default)]
+struct Clock {
+    latest_ns: Option<i64>,
+    /// Number of processes that run.
+    running: u64,
 }
 
 #[derive(Clone)]
@@ -41,7 +53,7 @@ struct Held {
 impl TimeOrder {
     /// Takes in the next row of the file.
     pub(super) fn push(&mut self, row: ProcessRow) {
-        let of_process = |process: &ProcessId| self.begun.get(process).copied();
+        let of_process = |process: &ProcessId| self.begun.get(process).map(|&(began_ns, _)| began_ns);
         let own_ns = time_of(&row);
         let least_ns = match &row {
             ProcessRow::Begin { parent, .. } => parent.as_ref().and_then(of_process),
@@ -52,20 +64,48 @@ impl TimeOrder {
             ProcessRow::Memory { .. } | ProcessRow::Unknown => None,
         };
         let time_ns = own_ns.max(least_ns).or(self.latest_ns).unwrap_or_default();
-        match &row {
-            ProcessRow::Begin { process, .. } => drop(self.begun.insert(*process, time_ns)),
-            ProcessRow::End { process, .. } => drop(self.begun.remove(process)),
-            _ => {}
-        }
+        self.note(&row, time_ns, own_ns);
         self.latest_ns = self.latest_ns.max(own_ns);
         self.held.push(Reverse(Held { time_ns, number: self.rows, row }));
         self.rows += 1;
     }
 
+    /// Notes which processes run, and what the clock of a host says.
+    fn note(&mut self, row: &ProcessRow, time_ns: i64, own_ns: Option<i64>) {
+        let host = match row {
+            ProcessRow::Begin { process, host, .. } => {
+                self.begun.insert(*process, (time_ns, *host));
+                self.hosts.entry(*host).or_default().running += 1;
+                *host
+            }
+            ProcessRow::Image { process, .. } | ProcessRow::End { process, .. } => {
+                let Some(&(_, host)) = self.begun.get(process) else { return };
+                host
+            }
+            _ => return,
+        };
+        let clock = self.hosts.entry(host).or_default();
+        clock.latest_ns = clock.latest_ns.max(own_ns);
+        if let ProcessRow::End { process, .. } = row {
+            clock.running = clock.running.saturating_sub(1);
+            self.begun.remove(process);
+        }
+    }
+
+    /// The latest time of the host that is behind all others, of those that have processes.
+    fn settled_ns(&self) -> Option<i64> {
+        if self.hosts.len() < 2 || self.hosts.len() > MOST_HOSTS {
+            return self.latest_ns;
+        }
+        let with_processes = self.hosts.values().filter(|clock| clock.running > 0);
+        with_processes.filter_map(|clock| clock.latest_ns).min().or(self.latest_ns)
+    }
+
     /// The next row that is held for long enough.
     pub(super) fn pop_settled(&mut self) -> Option<ProcessRow> {
         let Reverse(first) = self.held.peek()?;
-        let is_settled = self.latest_ns.is_some_and(|latest_ns| latest_ns.saturating_sub(first.time_ns) > HORIZON_NS);
+        let is_settled =
+            self.settled_ns().is_some_and(|latest_ns| latest_ns.saturating_sub(first.time_ns) > HORIZON_NS);
         if is_settled || self.held.len() > MOST_HELD { self.pop() } else { None }
     }
 
@@ -131,6 +171,35 @@ mod tests {
                 written.push((began, begin(process, None, began)));
                 // The end stands where a row of a later time would.
                 written.push((began + lasts + late, end(process, began + lasts)));
+            }
+            written.sort_by_key(|(place, _)| *place);
+            let rows: Vec<ProcessRow> = written.into_iter().map(|(_, row)| row).collect();
+            let mut expected = rows.clone();
+            expected.sort_by_key(time_of);
+            assert_eq!(ordered(rows), expected);
+        }
+    }
+
+    /// The clock of a host is an hour ahead of that of another one.
+    #[test]
+    fn rows_of_hosts_are_where_their_times_say() {
+        let on = |host: u32, row| match row {
+            ProcessRow::Begin { process, time_ns, pid, parent, program, .. } => {
+                ProcessRow::Begin { process, time_ns, pid, parent, host: Some(StringId(host)), program }
+            }
+            row => row,
+        };
+        let mut random = Random::new(2);
+        for _ in 0..100 {
+            let mut written: Vec<(i64, ProcessRow)> = Vec::new();
+            // The first process of each host runs all the time, as the build does.
+            for process in 0..20 {
+                let (host, hour) = (process % 2, i64::from(process % 2) * 3600 * HORIZON_NS);
+                let began = if process < 2 { 0 } else { 1 + random.below(20 * HORIZON_NS as u64) as i64 };
+                let ended =
+                    if process < 2 { 90 * HORIZON_NS } else { began + random.below(9 * HORIZON_NS as u64) as i64 };
+                written.push((began, on(host, begin(process, None, began + hour))));
+                written.push((ended, end(process, ended + hour)));
             }
             written.sort_by_key(|(place, _)| *place);
             let rows: Vec<ProcessRow> = written.into_iter().map(|(_, row)| row).collect();
