@@ -10,7 +10,7 @@
 //! resources that a forked process used before its first exec count for its first image, except for the peak of its
 //! memory, which was a copy of its parent's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use barrow_analyzer::{
@@ -60,7 +60,7 @@ pub struct Process {
     pub heap: Option<[u8; 16]>,
     /// The target that it builds, if stated.
     pub label: Option<StringId>,
-    /// Whether it is recorded that its parent never waited for it; see [`Knowledge::waits`].
+    /// Whether it is recorded that its parent never waited for it, or ignored all ends; see [`Knowledge::waits`].
     pub is_not_waited_for: bool,
     /// Whether it is recorded that the system killed it because memory was short; see [`Knowledge::memory_kills`].
     pub is_killed_for_memory: bool,
@@ -207,7 +207,16 @@ impl ProcessTree {
             reading.take(row);
             Ok(())
         })?;
-        let TreeBuilder { processes, images, programs, samples, sampled, span, .. } = reading;
+        let TreeBuilder { mut processes, images, programs, samples, sampled, span, ignoring, .. } = reading;
+        // What an earlier program of the parent started, that may have waited for.
+        let is_ignored = |process: &Process| {
+            let parent = process.parent.filter(|parent| process.end.is_some() && ignoring.contains(parent));
+            parent.is_some_and(|parent| process.started_by == Some(processes[parent.index()].last_image))
+        };
+        let ignored: Vec<bool> = processes.iter().map(is_ignored).collect();
+        for (process, is_ignored) in processes.iter_mut().zip(ignored) {
+            process.is_not_waited_for |= is_ignored;
+        }
         let has_several_hosts = false;
         let knowledge = recorder.unwrap_or_else(|| {
             let has_waits = processes.iter().any(|process| process.is_not_waited_for);
@@ -390,6 +399,7 @@ pub(crate) fn duration(from_ns: i64, to_ns: i64) -> u64 {
 enum Attribute {
     Label,
     NotWaitedFor,
+    EndsOfChildren,
     KilledBy,
     Measured,
     NotTraced,
@@ -409,6 +419,8 @@ struct TreeBuilder<'t> {
     span: Option<(i64, i64)>,
     /// Number of processes of each host and number.
     serials: HashMap<(Option<StringId>, u64), u32, RandomState>,
+    /// Processes that ignore the ends of their children.
+    ignoring: HashSet<ProcessId, RandomState>,
     /// The resources that processes with several images had used when the last image began.
     used: HashMap<ProcessId, Usage, RandomState>,
     /// Whether a process without a parent and without a program is a fork.
@@ -427,6 +439,7 @@ impl<'t> TreeBuilder<'t> {
             sampled: Vec::new(),
             span: None,
             serials: HashMap::default(),
+            ignoring: HashSet::default(),
             used: HashMap::default(),
             knows_forks: false,
         }
@@ -471,6 +484,7 @@ impl<'t> TreeBuilder<'t> {
             let meant = *self.keys.entry(key).or_insert_with(|| match self.tables.string(key) {
                 "label" => Attribute::Label,
                 "not waited for" => Attribute::NotWaitedFor,
+                "ends of children" => Attribute::EndsOfChildren,
                 "killed by" => Attribute::KilledBy,
                 MEASURED => Attribute::Measured,
                 "not traced" => Attribute::NotTraced,
@@ -479,6 +493,10 @@ impl<'t> TreeBuilder<'t> {
             match meant {
                 Attribute::Label => of.label = of.label.or(Some(value)),
                 Attribute::NotWaitedFor => of.is_not_waited_for = true,
+                Attribute::EndsOfChildren if self.tables.string(value) == "ignored" => {
+                    _ = self.ignoring.insert(process)
+                }
+                Attribute::EndsOfChildren => {}
                 Attribute::KilledBy => of.is_killed_for_memory |= self.tables.string(value) == "out of memory",
                 Attribute::Measured => of.is_at_least |= is_at_least(self.tables.string(value)),
                 Attribute::NotTraced => of.is_untraced = true,

@@ -65,6 +65,27 @@ fn a_process_has_an_image_for_each_program() {
 }
 
 #[test]
+fn a_program_that_ignores_ends_waits_for_nothing() {
+    let tree = tree(|writer| {
+        let begun = |time_ns, pid, parent| ProcessDescription { time_ns, pid, parent, ..ProcessDescription::default() };
+        let end = ProcessEnd { exit_status: Some(0), signal: None, used: Usage::default() };
+        let shell = ProcessDescription { program: program(&["sh"]), ..begun(0, 100, None) };
+        let shell = writer.begin_process(&shell).unwrap();
+        let waited_for = writer.begin_process(&begun(1, 101, Some(shell))).unwrap();
+        writer.end_process(waited_for, 2, &end).unwrap();
+        writer.process_image(shell, 3, &program(&["server"]), Usage::default()).unwrap();
+        let ignored = writer.begin_process(&begun(4, 102, Some(shell))).unwrap();
+        writer.begin_process(&begun(5, 103, Some(shell))).unwrap();
+        writer.end_process(ignored, 6, &end).unwrap();
+        writer.process_attributes(shell, &[("ends of children", "ignored")]).unwrap();
+        writer.end_process(shell, 7, &end).unwrap();
+    });
+    let not_waited_for: Vec<bool> = tree.processes().iter().map(|process| process.is_not_waited_for).collect();
+    // The last one still runs.
+    assert_eq!(not_waited_for, [false, false, true, false]);
+}
+
+#[test]
 fn processes_are_named_by_number_and_serial() {
     let begun = |time_ns, pid, host| ProcessDescription { time_ns, pid, host, ..ProcessDescription::default() };
     let one_host = tree(|writer| {

@@ -74,6 +74,24 @@ fn the_signal_that_ends_the_command_ends_barrow() {
 }
 
 #[test]
+fn the_cpu_that_is_in_no_row_is_known_if_all_was_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_no_row = |script: &str| {
+        assert!(record(folder.path(), &["--force", "-o", "x", "--", "sh", "-c", script]).status.success());
+        let asked =
+            program(folder.path()).args(["summary", "x", "--format", "json"]).current_dir(folder.path()).output();
+        let answer: serde_json::Value = serde_json::from_slice(&asked.unwrap().stdout).unwrap();
+        answer["processes"]["cpu_in_no_row_ns"].as_u64()
+    };
+    if in_no_row("/bin/true; /bin/true; true").is_none() {
+        eprintln!("not tested: the system does not tell what is waited for, or calls are not reported here");
+        return;
+    }
+    // Nobody waits for the first one.
+    assert_eq!(in_no_row("/bin/true & exec sleep 0.2"), None);
+}
+
+#[test]
 fn the_command_has_the_signals_that_it_would_have_alone() {
     let script = "
 import signal, subprocess, sys

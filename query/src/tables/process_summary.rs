@@ -1,6 +1,6 @@
 //! The totals of a process tree.
 
-use barrow_processes::{Peak, PeakKind, ProcessTree, Totals, Unseen, peak, whole_wall_ns};
+use barrow_processes::{Peak, PeakKind, Process, ProcessTree, Totals, Unseen, peak, whole_wall_ns};
 
 use crate::answer::{Answer, Column, Unit, Value, record, units};
 use crate::tables::known_in_part;
@@ -44,6 +44,9 @@ const CPU_OF_COMMAND: &str = "cpu of all that was waited for";
 const UNTIL_LAST_CALL: &str = "that until their last call, without the end in which their memory is given back, and divided into \
                                user and system by the clock's ticks";
 
+const NOT_COUNTED: &str = "cpu in no row is not known, and not in the utilisation: the system counts it of processes that were waited for, and \
+                           not all were";
+
 /// The part of a process's processor time that its recording counts, if that is not all of it.
 pub(crate) fn cpu_limits(tree: &ProcessTree) -> Option<&'static str> {
     tree.knowledge().by_calls.then_some(UNTIL_LAST_CALL)
@@ -70,7 +73,11 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     let in_rows = whole.cpu_ns().filter(|_| counted.is_some() || whole.unknown() == 0);
     let utilisation = in_rows.max(counted).zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
     let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
+    // Nor does it count those that nothing waited for, whose rows are in the sum.
+    let is_counted = |process: &Process| process.end.is_some() && !process.is_not_waited_for;
+    let are_counted = knows.waits && tree.processes().iter().skip(1).all(is_counted);
     let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
+    let in_no_row = in_no_row.filter(|_| are_counted);
     let record = record! {
         Column::count("processes") => processes,
         Column::count("images") => tree.images().len(),
@@ -119,6 +126,7 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     // Of these a part is in the sum.
     let unknown_cpu = u64::from(whole.unknown()).saturating_sub(counts.at_least);
     with_notes(answer, tree, counts.unknown_ends, unknown_cpu, peak.map(|peak| peak.kind))
+        .note_if(counted.is_some() && !are_counted, NOT_COUNTED)
 }
 
 /// Adds notes on what the totals leave out: ends and programs of which something is not known, and the kind of the peak.

@@ -74,6 +74,17 @@ impl Account {
         self.ended.iter().map(|(child, _)| child.id).collect()
     }
 
+    /// Returns whether the process never waited for the children that are gone, since it ignores their ends: the system counts
+    /// nothing of such children. Forgets what they used then.
+    pub(crate) fn ignored_ends(&mut self, stat: &files::Stat) -> bool {
+        let faults = self.waited.minor_faults + self.waited.major_faults;
+        let ignored = stat.ignores_ends && stat.faults_of_children < faults;
+        if ignored {
+            (self.waited, self.waited_count) = (Resources::default(), 0);
+        }
+        ignored
+    }
+
     /// Records that a child is no longer followed.
     pub(crate) fn child_is_left_alone(&mut self) {
         self.has_unknown_children = true;

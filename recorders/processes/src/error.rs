@@ -19,7 +19,10 @@ pub enum RecorderError {
     )]
     Forbidden(io::Error),
     /// The system has no filters with a listener, or the processes already have one.
-    #[error("the system does not report calls here ({0}); `--via ptrace` records in another way")]
+    #[error(
+        "the system does not report calls here ({}); `--via ptrace` records in another way",
+        if .0.raw_os_error() == Some(libc::EBUSY) { "another recording of these processes is by notify".to_owned() } else { .0.to_string() }
+    )]
     NoNotify(io::Error),
     /// Another program traces the processes.
     #[error(

@@ -167,6 +167,8 @@ pub(crate) struct Stat {
     /// Addresses of its stack and of its arguments; 0 if the system hides them.
     pub(crate) stack: u64,
     pub(crate) arguments: u64,
+    /// It ignores the signal that a child sends when it ends: the system does away with its children, and it waits for none.
+    pub(crate) ignores_ends: bool,
 }
 
 /// Reads `/proc/PID/stat`.
@@ -197,6 +199,7 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
         began_ticks: field(22)?,
         resident_pages: field(24)?,
         stack: field(28).unwrap_or(0),
+        ignores_ends: field(33).is_some_and(|ignored| ignored >> (libc::SIGCHLD - 1) & 1 == 1),
         arguments: field(48).unwrap_or(0),
     })
 }

@@ -310,6 +310,13 @@ impl Watch {
     fn check_children(&self, tree: &mut Tree, process: Pid, stat: &Stat) {
         let Some(known) = tree.processes.get(&process).filter(|_| self.are_noticed) else { return };
         let Faults { least, has_threads, lacks_some } = known.faults_of_children.plus(Some(tree.adopted));
+        // The system does away with children whose ends are ignored, and then counts nothing of them.
+        if stat.ignores_ends
+            && stat.faults_of_children < known.faults_of_children.least
+            && let Some(id) = known.id
+        {
+            self.ledger.attribute(id, Word::of_settings("ends of children"), "ignored");
+        }
         if stat.faults_of_children == known.faults_of_children.least {
             return;
         }

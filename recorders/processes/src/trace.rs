@@ -341,6 +341,10 @@ impl Tree {
         }
         process.is_ending = true;
         let never = process.account.settle();
+        let ignores_ends = files::stat(pid).is_some_and(|stat| process.account.ignored_ends(&stat));
+        if let Some(id) = process.id.filter(|_| ignores_ends) {
+            self.ledger.attribute(id, Word::of_settings("ends of children"), "ignored");
+        }
         let used = process.account.used(pid, all);
         // The other threads, even the first, are gone, so the last one is asked.
         process.peak_bytes = used.peak_bytes.or_else(|| files::peak_bytes(last));

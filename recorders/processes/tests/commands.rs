@@ -48,6 +48,7 @@ in_both_ways! {
     what_is_to_be_left_out_is_nowhere_in_the_file,
     only_names_of_programs_are_kept_without_arguments,
     processes_that_nobody_waits_for_are_marked,
+    processes_whose_ends_are_ignored_are_not_waited_for,
     how_long_a_process_waited_for_a_processor_is_known,
     threads_that_end_with_their_process_waited_too,
     processes_in_turn_do_not_overlap_while_others_use_all_processors,
@@ -328,6 +329,32 @@ fn processes_that_nobody_waits_for_are_marked() {
     // The shell becomes a program that knows of no child.
     let (_, tree) = recorded(&["sh", "-c", "/bin/true & exec sleep 0.2"]);
     assert_eq!(tree.attribute(process(&tree, "/bin/true"), "not waited for"), Some("never"));
+}
+
+fn processes_whose_ends_are_ignored_are_not_waited_for() {
+    let script = |ignore| {
+        format!(
+            "import os, signal
+{ignore}
+for _ in range(3):
+    child = os.fork()
+    if child == 0: os.execv('/bin/true', ['/bin/true'])
+    try: os.waitpid(child, 0)
+    except ChildProcessError: pass
+"
+        )
+    };
+    let waited = |script: &str| {
+        let (_, tree) = python(script)?;
+        let all = tree.processes().iter().filter(|process| line(&tree, tree.image(process.last_image)) == "/bin/true");
+        Some(all.map(|process| process.is_not_waited_for).collect::<Vec<_>>())
+    };
+    let Some(ignored) = waited(&script("signal.signal(signal.SIGCHLD, signal.SIG_IGN)")) else { return };
+    assert_eq!(ignored, [true; 3]);
+    assert_eq!(waited(&script("")), Some(vec![false; 3]));
+    // What ignores ends in the end may have waited before.
+    let late = script("") + "signal.signal(signal.SIGCHLD, signal.SIG_IGN)";
+    assert_eq!(waited(&late), Some(vec![false; 3]));
 }
 
 fn how_long_a_process_waited_for_a_processor_is_known() {
