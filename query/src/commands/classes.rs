@@ -1,8 +1,8 @@
 //! `classes`: what the classes of processes used, and when they ran.
 
 use barrow_processes::{
-    Attribute, Classes, Measure, ProcessTree, Schema, Totals, WholeSpan, class_peaks, class_totals, class_values,
-    running_shares, running_shares_of_all,
+    Attribute, Classes, ImageId, Measure, ProcessTree, Schema, Totals, WholeSpan, class_peaks, class_totals,
+    class_values, running_shares, running_shares_of_all,
 };
 
 use crate::answer::{Answer, Column, Value, units};
@@ -90,6 +90,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if asked.schema.is_none() && !others.is_empty() {
         answer = answer.note(format!("schema {}; others: {}", schema.name(), others.join(", ")));
     }
+    let of_none = (0..tree.images().len() as u32).filter(|&id| schema.label(ImageId(id)).is_none()).count() as u64;
+    answer = answer
+        .note_if(of_none > 0, format!("programs of no class, which are in no figure: {}", units::grouped(of_none)));
     let left_out = known_in_part::left_out(&tree);
     answer = if left_out.is_empty() { answer.exact() } else { answer.at_least() };
     answer.notes.extend(left_out);

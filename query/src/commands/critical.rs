@@ -95,7 +95,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     if has_waited(&drags.plan) {
         let waited = units::duration(drags.plan.waited_ns());
         notes.push(format!(
-            "jobs waited {waited} for processors in the recording, all together: that is in the times of the chain, and \
+            "jobs waited {waited} of their time for processors in the recording: that is in the times of the chain, and \
              drags are without it"
         ));
     }

@@ -21,8 +21,8 @@ pub(super) const COMMAND: Command = Command {
     ..Command::new("lanes", include_str!("../../verbs/lanes.md"), Group::Processes, run)
 };
 
-/// Cells by default: a line of 80 columns has room for them and for the words before them.
-const USUAL_CELLS: u32 = 64;
+/// Cells by default: a line of 80 columns has room for them, for 22 columns of words before them, and for two edges.
+const USUAL_CELLS: u32 = 56;
 /// Lanes that are drawn. This is a judgement: a screen has no room for more. The answer says how many are left out.
 const MOST_LANES: usize = 100;
 /// Blocks that are drawn. This is a judgement: more cannot be told apart.

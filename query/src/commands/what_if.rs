@@ -278,7 +278,7 @@ impl Question<'_> {
         if self.has_waited() {
             let waited = units::duration(self.recorded.waited_ns());
             notes.push(format!(
-                "jobs waited {waited} for processors in the recording, all together; the replay leaves this out, and \
+                "jobs waited {waited} of their time for processors in the recording; the replay leaves this out, and \
                  shares the cores anew"
             ));
         }

@@ -136,7 +136,7 @@ impl<'a> LaneTables<'a> {
             Column::picture("mark").called("").for_people(),
             Column::text("class"),
             Column::number("rank").for_machines(),
-            Column::count("images").called("processes"),
+            Column::count("images").called("programs"),
             Column::duration("running_ns"),
             Column::share("running_share").called("share"),
             Column::duration("cpu_ns"),
