@@ -13,7 +13,7 @@ use barrow_writer::{
 
 const SNAPSHOT: SnapshotId = SnapshotId(0);
 /// The types that are maps or parts of maps: name, where entries are, fields that refer to objects.
-const MAPS: [(&str, &str, &[&str]); 8] = [
+const MAPS: [(&str, &str, &[&str]); 9] = [
     ("Map", ".table[]", &["table"]),
     ("Node", ".key=.value .next", &["key", "value", "next"]),
     ("Wrapper", ".map", &["map"]),
@@ -22,6 +22,7 @@ const MAPS: [(&str, &str, &[&str]); 8] = [
     ("Dict", "[=.length]", &[]),
     ("Array", "=[]", &[]),
     ("Cell", "=.item .rest", &["item", "rest"]),
+    ("Entry", ".key=.value .after .next", &["key", "value", "after", "next"]),
 ];
 /// The keys as people type them, and what objects that represent them mean.
 const KEYS: [(&str, &str); 8] = [
@@ -49,13 +50,13 @@ impl Model {
     fn random(random: &mut Random, objects: u64) -> Self {
         let mut any = |of: u64| (random.below(of) > 0).then(|| random.below(objects) as u32);
         let owned = any(6);
-        let fields: Vec<Option<u32>> = (0..3).map(|_| any(8)).collect();
+        let fields: Vec<Option<u32>> = (0..4).map(|_| any(8)).collect();
         let slots: Vec<Option<u32>> = (0..8).map(|_| any(4)).collect();
-        match random.below(18) {
+        match random.below(21) {
             0..4 => Model::Value((random.below(9) > 0).then(|| KEYS[random.below(KEYS.len() as u64) as usize].1)),
             4..6 => Model::Owner(owned),
             kind => {
-                let kind = [0, 1, 1, 2, 3, 4, 5, 6, 6, 1, 7, 7][kind as usize - 6];
+                let kind = [0, 1, 1, 2, 3, 4, 5, 6, 6, 1, 7, 7, 8, 8, 8][kind as usize - 6];
                 let slots = &slots[..random.below(9) as usize];
                 let slots = match MAPS[kind].0 {
                     // Keys and values without names, none of them null.
@@ -162,6 +163,7 @@ fn lists(objects: &[Model], object: u32, seen: &mut Vec<u32>) -> Vec<u32> {
         Model::Map(1, fields, _) => vec![fields[2]],
         Model::Map(2, fields, _) => vec![fields[0]],
         Model::Map(7, fields, _) => vec![fields[1]],
+        Model::Map(8, fields, _) => vec![fields[2], fields[3]],
         Model::Map(6, ..) => return vec![object],
         _ => Vec::new(),
     };

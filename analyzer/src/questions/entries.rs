@@ -12,6 +12,7 @@
 //! Each object on the way is read once. Objects are read in batches, and after some time all objects of the same form are
 //! read in one pass, so that a long list does not need an access to the file for each node.
 
+mod chains;
 mod forms;
 mod key_predicate;
 mod lookup;

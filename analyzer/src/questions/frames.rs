@@ -21,6 +21,9 @@ use crate::heap::Heap;
 use crate::progress::{Progress, check};
 use crate::questions::threads::{OTHER_ROOTS, Threads, find_threads};
 
+/// The name of the reference of a frame to its own type, which is no local variable.
+const CLASS: &str = "class";
+
 /// The roots of a thread that belong to equal frames of its stack, or those that name the thread alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRoots {
@@ -135,7 +138,9 @@ impl Heap {
             locals.push(Local { frame, category, name: Label::Unknown, object: root.target });
             return Ok(());
         }
-        let held = outgoing(self.recording(), self.snapshot(), root.target)?;
+        let mut held = outgoing(self.recording(), self.snapshot(), root.target)?;
+        let tables = self.recording().tables()?;
+        held.retain(|held| !matches!(held.label, Label::Name(name) if tables.string(name) == CLASS));
         locals.extend(held.iter().map(|held| Local { frame, category, name: held.label, object: held.target }));
         Ok(())
     }

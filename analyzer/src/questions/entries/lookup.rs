@@ -8,6 +8,7 @@ use barrow_format::rows::Value;
 use barrow_format::{ObjectId, TypeId};
 use foldhash::HashMap;
 
+use super::chains;
 use super::forms::Forms;
 use super::key_predicate::{KeyPredicate, index_of};
 use super::named::has_named_keys;
@@ -153,6 +154,8 @@ fn look_up_all(
 
 /// What each of these objects holds under a key.
 fn look_up(reader: &mut Reader<'_>, objects: &[ObjectId], key: &KeyPredicate<'_>) -> Result<HashMap<ObjectId, Held>> {
+    let mut objects = objects.to_vec();
+    let of_chains = chains::look_up(reader, &mut objects, key)?;
     let mut ended: Vec<(ObjectId, Walk<'_>)> = Vec::new();
     let mut walks: Vec<(ObjectId, Walk<'_>)> = objects.iter().map(|&map| (map, Walk::to_key(map, key))).collect();
     // Most keys are found soon, so a walk that goes on reads ever more at once.
@@ -180,6 +183,7 @@ fn look_up(reader: &mut Reader<'_>, objects: &[ObjectId], key: &KeyPredicate<'_>
     if let Some(index) = key.index() {
         beyond_slots(reader, &ended, index, &mut found)?;
     }
+    found.extend(of_chains);
     Ok(found)
 }
 

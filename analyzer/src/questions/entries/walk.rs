@@ -35,6 +35,18 @@ enum Task {
     Repeat(Held, u64),
 }
 
+/// What a key leads to in one entry.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum EntryValue {
+    None,
+    /// By the key itself.
+    Exact(Held),
+    /// By what only reads like it.
+    Alike(Held),
+    /// By this object, if that is the key.
+    Unread(ObjectId, Held),
+}
+
 /// A walk over the objects that hold the entries of one.
 pub(super) struct Walk<'k> {
     limit: usize,
@@ -78,6 +90,35 @@ impl<'k> Walk<'k> {
     /// A walk that ends at the second entry with a key: it is not known then which one is meant.
     pub(super) fn to_key(object: ObjectId, key: &'k KeyPredicate<'k>) -> Self {
         Walk { key: Some(key), ..Walk::new(object, usize::MAX) }
+    }
+
+    /// Visits the first object, which was read, and is an entry that leads to other objects. Returns what the key leads to in
+    /// this entry, whether that is all it may lead to, and the other objects.
+    pub(super) fn first(mut self, reader: &mut Reader<'_>) -> Result<(EntryValue, bool, Vec<ObjectId>)> {
+        let mut next = Vec::new();
+        if let Some(Task::Visit(object, only_keys)) = self.waiting.pop()
+            && let Some(read) = reader.get(object)
+        {
+            reader.steps_left = reader.steps_left.saturating_sub(1);
+            if reader.steps_left.is_multiple_of(1 << 16) {
+                check(reader.progress)?;
+            }
+            self.visit(reader, object, read, only_keys)?;
+        }
+        while let Some(task) = self.waiting.pop() {
+            match task {
+                Task::Visit(object, _) => next.push(object),
+                Task::Tell(entry) => _ = self.keep(entry),
+                Task::Count(_) | Task::Repeat(..) => {}
+            }
+        }
+        let value = match (self.value, self.alike.first(), self.unread.first()) {
+            (Some(value), ..) => EntryValue::Exact(value),
+            (None, Some(&value), _) => EntryValue::Alike(value),
+            (None, None, Some(&(key, value))) => EntryValue::Unread(key, value),
+            (None, None, None) => EntryValue::None,
+        };
+        Ok((value, self.found.are_known, next))
     }
 
     /// The number of entries that are still wanted.
