@@ -298,7 +298,7 @@ function remove(state, change, name) {
 function setMenu(state, file, name) {
   if (!file || !name) return name;
   const item = (/** @type {string} */ label, /** @type {string} */ line, /** @type {Change} */ change) => h('a', { href: format(changed(state, { ...change, q: line })) }, label, h('code', null, line));
-  const asked = file.snapshots ? furtherOf(`find ${name} by retained`, file) : [{ label: 'objects', line: `find ${name}` }];
+  const asked = file.snapshots ? furtherOf(`find ${name} by retained`, { snapshots: 1 }) : [{ label: 'objects', line: `find ${name}` }];
   return menu(name, `what ${name} is asked for, and new sets of it and others`, () => [
     ...asked.map(({ label, line }) => item(label, line, {})),
     ...combined(state, name, file).map(({ expression, line, made, lets }) => item(`${made} = ${expression}`, line, { lets })),

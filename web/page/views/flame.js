@@ -48,7 +48,7 @@ class FlameView {
     this.next = null;
     this.crumbs = h('nav', { class: 'crumbs', 'aria-label': 'steps' });
     this.chosen = h('p', { class: 'chosen-place' });
-    this.search = h('input', { type: 'search', 'aria-label': 'highlight', placeholder: 'highlight, such as a type', spellcheck: 'false', oninput: () => this.#typed() });
+    this.search = h('input', { type: 'search', 'aria-label': 'highlight', placeholder: 'highlight a type', spellcheck: 'false', oninput: () => this.#typed() });
     this.matches = h('span', { class: 'flame-matches', role: 'status' });
     this.choices = h('span', { class: 'tree-tools' });
     const keys = h('details', { class: 'keys' }, h('summary', null, 'keys'), h('p', null, '↓ the largest below, ↑ above, ← → beside, Enter zooms in, Esc out. A click zooms.'));
