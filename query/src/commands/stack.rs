@@ -95,8 +95,10 @@ fn chosen<'r>(
         let names = [Some(thread.label), row(thread).and_then(|row| row.name)];
         names.into_iter().flatten().any(|known| tables.string(known) == name)
     };
+    // CPython's dumps know threads only by their identifiers.
+    let has_identifier = |thread: &ThreadRoots| tables.string(thread.label).strip_prefix("thread ") == Some(name);
     let found = |is: &dyn Fn(&ThreadRoots) -> bool| roots.iter().filter(|thread| is(thread)).collect::<Vec<_>>();
-    let ways = [found(&has_object), found(&has_number), found(&shares), found(&is_called)];
+    let ways = [found(&has_object), found(&has_number), found(&shares), found(&is_called), found(&has_identifier)];
     let named = ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
     match &named[..] {
         [thread] => Ok(thread),

@@ -135,7 +135,7 @@ fn unknown_note(objects: u64) -> String {
 
 fn objects_note(objects: u64) -> String {
     format!(
-        "of {} that count as equal a column is an object, of which only type and name are compared",
+        "of {} that count as equal a column is an object, which is compared by what is shown of it",
         units::counted(objects, "object")
     )
 }
