@@ -530,3 +530,50 @@ fn without_contents_nothing_is_known_of_values() {
     assert_eq!(select(".key5 != null").unwrap().0.len(), 1);
     assert_eq!(select(".key6 = uses").unwrap().0.len(), 1);
 }
+
+/// Members of enumerations of CPython have their name in a dictionary, or in themselves.
+#[test]
+fn constants_are_called_by_the_name_in_their_map() {
+    let shelf = Shelf::default();
+    let writer = Writer::to_stream(Box::new(shelf.clone()), Options::default()).unwrap();
+    let kind = writer.kind("object", KindRole::Object).unwrap();
+    let declare = |name, attributes: &[(&str, &str)]| {
+        writer.declare_type(&TypeDescription { attributes, ..TypeDescription::new(kind, name) }).unwrap()
+    };
+    let colour = declare("Colour", &[("named by", "_name_"), ("fields in", "__dict__")]);
+    let map = declare("Map", &[]);
+    let text = declare("Text", &[("text of", "characters")]);
+    let number = declare("Number", &[("value of", "value")]);
+    writer.field(number, "value", Encoding::Signed, false).unwrap();
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    let mut put = |id, type_id, name: Option<&str>, references: &[(&str, u64)]| {
+        let mut object = Object::new(type_id, 16);
+        object.name = name.map(|name| writer.string(name).unwrap());
+        shard.object(id, &object).unwrap();
+        for &(label, target) in references {
+            shard.reference(Label::Name(writer.string(label).unwrap()), StrengthId::STRONG, target).unwrap();
+        }
+    };
+    put(0, colour, None, &[("__dict__", 3)]);
+    put(1, colour, None, &[("_name_", 5)]);
+    put(2, colour, None, &[("__dict__", 4)]);
+    put(3, map, None, &[("_name_", 6), ("other", 5)]);
+    put(4, map, None, &[("other", 5)]);
+    put(5, text, Some("RED"), &[]);
+    put(6, text, Some("GREEN"), &[]);
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
+    let heap = Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let colours = ObjectSet::from_sorted(SnapshotId(0), heap.object_count(), (0..3).map(ObjectId));
+    let tables = heap.recording().tables().unwrap();
+    let called: Vec<Option<&str>> = heap
+        .stand_for(&colours, &Silent)
+        .unwrap()
+        .into_iter()
+        .map(|held| if let Held::Value(FieldValue::Text(text)) = held { Some(tables.string(text)) } else { None })
+        .collect();
+    assert_eq!(called, [Some("GREEN"), Some("RED"), None]);
+}

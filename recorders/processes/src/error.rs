@@ -21,7 +21,7 @@ pub enum RecorderError {
     /// The system has no filters with a listener, or the processes already have one.
     #[error(
         "the system does not report calls here ({}); `--via ptrace` records in another way",
-        if .0.raw_os_error() == Some(libc::EBUSY) { "another recording of these processes is by notify".to_owned() } else { .0.to_string() }
+        if .0.kind() == io::ErrorKind::ResourceBusy { "another recording of these processes is by notify".to_owned() } else { .0.to_string() }
     )]
     NoNotify(io::Error),
     /// Another program traces the processes.

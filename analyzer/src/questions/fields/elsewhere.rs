@@ -72,4 +72,29 @@ impl Heap {
             _ => Ok(column),
         }
     }
+
+    /// The names of objects: those that they have themselves, and for the others those in their maps, which are references
+    /// with this label. Members of enumerations have them there before CPython 3.11.
+    pub(super) fn or_called_elsewhere(
+        &self,
+        set: &ObjectSet,
+        label: &str,
+        mut own: Vec<Held>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Held>> {
+        let Some(leading) = self.field_of_fields()? else { return Ok(own) };
+        let without = set.iter().zip(&own).filter(|(_, held)| **held == Held::Missing);
+        let without: Vec<ObjectId> = without.map(|(object, _)| object).collect();
+        let of_field = |set: &ObjectSet, name: &str| match self.one_field(set, name, Declaration::MostDerived, progress)
+        {
+            Err(AnalyzerError::NoField { .. }) => Ok(vec![Held::Missing; set.len() as usize]),
+            column => column,
+        };
+        let maps = of_field(&self.set_of(&without), leading)?;
+        let mut elsewhere = self.through(&maps, |maps| of_field(maps, label))?.into_iter();
+        for held in own.iter_mut().filter(|held| **held == Held::Missing) {
+            *held = elsewhere.next().unwrap_or(Held::Missing);
+        }
+        Ok(own)
+    }
 }

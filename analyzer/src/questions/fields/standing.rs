@@ -270,10 +270,12 @@ impl Heap {
             if named.is_empty() {
                 continue;
             }
-            let leads = match self.one_field(&named, label, Declaration::OfAttribute(NAMED_BY), progress) {
-                Err(AnalyzerError::NoField { .. }) => continue,
-                leads => leads?,
+            let own = self.one_field(&named, label, Declaration::OfAttribute(NAMED_BY), progress);
+            let leads = match own {
+                Err(AnalyzerError::NoField { .. }) => vec![Held::Missing; named.len() as usize],
+                own => own?,
             };
+            let leads = self.or_called_elsewhere(&named, label, leads, progress)?;
             let names = self.through(&leads, |targets| self.own_meaning(&standing, targets, false, progress))?;
             let mut names = named.iter().zip(names).peekable();
             for (object, held) in set.iter().zip(&mut column) {
