@@ -450,6 +450,28 @@ fn heap_text(heap: &Heap, wanted: &str) -> barrow_analyzer::StringId {
     all.find(|&id| tables.string(id) == wanted).unwrap()
 }
 
+/// The type of an object, its name, and its references with their labels.
+type Described<'d> = (TypeId, Option<&'d str>, &'d [(&'d str, u64)]);
+
+/// A heap of these objects, numbered from 0, of a writer that announced their types.
+fn heap_of(shelf: &Shelf, writer: Writer, objects: &[Described<'_>]) -> Heap {
+    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
+    let mut shard = snapshot.shard();
+    for (id, &(type_id, name, references)) in (0..).zip(objects) {
+        let mut object = Object::new(type_id, 16);
+        object.name = name.map(|name| writer.string(name).unwrap());
+        shard.object(id, &object).unwrap();
+        for &(label, target) in references {
+            shard.reference(Label::Name(writer.string(label).unwrap()), StrengthId::STRONG, target).unwrap();
+        }
+    }
+    shard.finish().unwrap();
+    snapshot.commit().unwrap();
+    writer.finish().unwrap();
+    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
+    Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap()
+}
+
 /// An object that does not have a field itself may keep it in a map, which its type names; its own field comes first.
 #[test]
 fn fields_are_looked_for_in_the_map_that_a_type_names() {
@@ -465,33 +487,25 @@ fn fields_are_looked_for_in_the_map_that_a_type_names() {
         writer.field(map, field, Encoding::Reference, false).unwrap();
     }
     let text = declare("Text", &[("text of", "characters")]);
-    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
-    let mut shard = snapshot.shard();
-    let mut put = |id, type_id, name: Option<&str>, references: &[(&str, u64)]| {
-        let mut object = Object::new(type_id, 16);
-        object.name = name.map(|name| writer.string(name).unwrap());
-        shard.object(id, &object).unwrap();
-        for &(label, target) in references {
-            shard.reference(Label::Name(writer.string(label).unwrap()), StrengthId::STRONG, target).unwrap();
-        }
-    };
     // Users with a plan of their own, in a map, in both, nowhere, and with a friend in a map.
-    put(0, user, None, &[("plan", 10)]);
-    put(1, user, None, &[("space", 5)]);
-    put(2, user, None, &[("plan", 11), ("space", 5)]);
-    put(3, user, None, &[("space", 6)]);
-    put(4, user, None, &[("space", 7)]);
-    put(5, map, None, &[("key", 8), ("value", 10)]);
-    put(6, map, None, &[("key", 9), ("value", 10)]);
-    put(7, map, None, &[("key", 9), ("value", 1)]);
-    for (id, name) in (8..).zip(["plan", "friend", "pro", "free"]) {
-        put(id, text, Some(name), &[]);
-    }
-    shard.finish().unwrap();
-    snapshot.commit().unwrap();
-    writer.finish().unwrap();
-    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
-    let heap = Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let heap = heap_of(
+        &shelf,
+        writer,
+        &[
+            (user, None, &[("plan", 10)]),
+            (user, None, &[("space", 5)]),
+            (user, None, &[("plan", 11), ("space", 5)]),
+            (user, None, &[("space", 6)]),
+            (user, None, &[("space", 7)]),
+            (map, None, &[("key", 8), ("value", 10)]),
+            (map, None, &[("key", 9), ("value", 10)]),
+            (map, None, &[("key", 9), ("value", 1)]),
+            (text, Some("plan"), &[]),
+            (text, Some("friend"), &[]),
+            (text, Some("pro"), &[]),
+            (text, Some("free"), &[]),
+        ],
+    );
     let selected = |text: &str| -> Vec<u32> {
         let found = heap.select(&[], &Expression::parse(text).unwrap(), &Silent).unwrap().0;
         found.iter().map(|object| object.0).collect()
@@ -545,28 +559,19 @@ fn constants_are_called_by_the_name_in_their_map() {
     let text = declare("Text", &[("text of", "characters")]);
     let number = declare("Number", &[("value of", "value")]);
     writer.field(number, "value", Encoding::Signed, false).unwrap();
-    let snapshot = writer.begin_snapshot(SnapshotInfo::default()).unwrap();
-    let mut shard = snapshot.shard();
-    let mut put = |id, type_id, name: Option<&str>, references: &[(&str, u64)]| {
-        let mut object = Object::new(type_id, 16);
-        object.name = name.map(|name| writer.string(name).unwrap());
-        shard.object(id, &object).unwrap();
-        for &(label, target) in references {
-            shard.reference(Label::Name(writer.string(label).unwrap()), StrengthId::STRONG, target).unwrap();
-        }
-    };
-    put(0, colour, None, &[("__dict__", 3)]);
-    put(1, colour, None, &[("_name_", 5)]);
-    put(2, colour, None, &[("__dict__", 4)]);
-    put(3, map, None, &[("_name_", 6), ("other", 5)]);
-    put(4, map, None, &[("other", 5)]);
-    put(5, text, Some("RED"), &[]);
-    put(6, text, Some("GREEN"), &[]);
-    shard.finish().unwrap();
-    snapshot.commit().unwrap();
-    writer.finish().unwrap();
-    let recording = Arc::new(Recording::from_bytes(shelf.bytes()).unwrap());
-    let heap = Heap::new(recording, SnapshotId(0), &IndexPlace::Nowhere, Memory::unlimited()).unwrap();
+    let heap = heap_of(
+        &shelf,
+        writer,
+        &[
+            (colour, None, &[("__dict__", 3)]),
+            (colour, None, &[("_name_", 5)]),
+            (colour, None, &[("__dict__", 4)]),
+            (map, None, &[("_name_", 6), ("other", 5)]),
+            (map, None, &[("other", 5)]),
+            (text, Some("RED"), &[]),
+            (text, Some("GREEN"), &[]),
+        ],
+    );
     let colours = ObjectSet::from_sorted(SnapshotId(0), heap.object_count(), (0..3).map(ObjectId));
     let tables = heap.recording().tables().unwrap();
     let called: Vec<Option<&str>> = heap

@@ -19,6 +19,7 @@ use super::reader::Reader;
 use super::walk::{EntryValue, Walk};
 use super::{LEAST_AT_ONCE, MOST_AT_ONCE};
 use crate::error::Result;
+use crate::progress::check;
 use crate::questions::fields::Held;
 
 /// An entry, and the objects that it leads to.
@@ -119,7 +120,12 @@ pub(super) fn look_up(
     before.sort_unstable();
     // Each is told of at most a few times: what it knows of those after it only grows.
     let mut told: Vec<u32> = (0..links.len() as u32).collect();
+    let mut steps = 0_u64;
     while let Some(at) = told.pop() {
+        steps += 1;
+        if steps.is_multiple_of(1 << 16) {
+            check(reader.progress)?;
+        }
         let first = before.partition_point(|&(next, _)| next < at);
         for &(_, before) in before[first..].iter().take_while(|&&(next, _)| next == at) {
             let all = from[before as usize].with(from[at as usize]);

@@ -41,7 +41,8 @@ impl Heap {
     /// program is unknown where it seems to lack one.
     ///
     /// Time: that of [`Heap::entries`] of one of them whose nodes are the nodes of all, and of [`Heap::lines`] of the keys that
-    /// have lines. Memory: 100 bytes for each entry of 16,384 maps.
+    /// have lines. Memory: 100 bytes for each entry of 16,384 maps and of a million objects before, and 20 bytes for each object
+    /// that only leads to another one.
     ///
     /// # Errors
     /// [`AnalyzerError::NoKeys`], [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
