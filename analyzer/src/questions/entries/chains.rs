@@ -95,7 +95,7 @@ impl Found {
     }
 }
 
-/// What some of these objects hold under a key: entries that lead to nothing but entries. `objects` keeps the others.
+/// The values under a key of some of these objects: of entries that lead to nothing but entries. `objects` keeps the others.
 pub(super) fn look_up(
     reader: &mut Reader<'_>,
     objects: &mut Vec<ObjectId>,

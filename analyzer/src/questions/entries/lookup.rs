@@ -131,7 +131,7 @@ impl Heap {
     }
 }
 
-/// What each of these objects, in the order of their numbers, holds under a key.
+/// The value of each of these objects, in the order of their numbers, under a key.
 fn look_up_all(
     heap: &Heap,
     forms: &Forms,
@@ -153,7 +153,7 @@ fn look_up_all(
     Ok(found)
 }
 
-/// What each of these objects holds under a key.
+/// The value of each of these objects under a key.
 fn look_up(reader: &mut Reader<'_>, objects: &[ObjectId], key: &KeyPredicate<'_>) -> Result<HashMap<ObjectId, Held>> {
     let mut objects = objects.to_vec();
     let of_chains = chains::look_up(reader, &mut objects, key)?;

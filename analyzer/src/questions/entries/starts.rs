@@ -46,14 +46,14 @@ struct Link<'f> {
     is_whole: bool,
 }
 
-/// What an object of a form is for the walk to a key.
+/// The role of the objects of a form in the walk to a key.
 enum Role<'f> {
     Start,
     NoKey,
     Link(Link<'f>),
 }
 
-/// What is known of an object that has a link.
+/// The knowledge of an object that has a link.
 #[derive(Debug, Clone, Copy)]
 enum Known {
     LeadsTo(ObjectId),

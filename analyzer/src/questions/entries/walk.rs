@@ -35,7 +35,7 @@ enum Task {
     Repeat(Held, u64),
 }
 
-/// What a key leads to in one entry.
+/// The value of a key in one entry.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum EntryValue {
     None,
