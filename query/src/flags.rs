@@ -409,6 +409,9 @@ const NEGATIVE: char = '\u{1}';
 /// The long name of where the standard output of a measured program goes: in `trial`, as in hyperfine.
 const PROGRAM_OUTPUT: &str = "program_output";
 
+/// The fields of [`Flags`] itself: every verb and every line knows them.
+const EVERYWHERE: [&str; 4] = ["words", "format", "snapshot", "help"];
+
 /// The verb that measures programs.
 const TRIAL: &str = "trial";
 
@@ -439,9 +442,23 @@ fn of_trial() -> clap::Command {
     ["output", PROGRAM_OUTPUT].into_iter().fold(Flags::command(), changed)
 }
 
+/// Reads a command line. Returns it with the flags that it could have.
+fn read(words: &[OsString]) -> Result<(clap::Command, ArgMatches), clap::Error> {
+    // Making the flags takes longer than reading them, and seldom are there those of `trial`.
+    if words.iter().any(|word| word.eq_ignore_ascii_case(TRIAL)) {
+        match matches(words, of_trial()) {
+            Ok((command, matches)) if is_trial(&matches) => return Ok((command, matches)),
+            Err(error) if words.iter().skip(1).find(|word| !is_flag(word)).is_some_and(|word| word == TRIAL) => {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    matches(words, Flags::command())
+}
+
 /// Reads flags. Words such as `-3` or `-2..1` are not among them, unless that is the value of one.
-fn matches(words: &[OsString], command: fn() -> clap::Command) -> Result<ArgMatches, clap::Error> {
-    let read = |words: &[OsString]| command().try_get_matches_from(words);
+fn matches(words: &[OsString], mut command: clap::Command) -> Result<(clap::Command, ArgMatches), clap::Error> {
     let negative = |word: &OsString| {
         let word = word.to_str().filter(|word| {
             let number = word.strip_prefix('-').map(|number| number.strip_prefix('.').unwrap_or(number));
@@ -449,14 +466,15 @@ fn matches(words: &[OsString], command: fn() -> clap::Command) -> Result<ArgMatc
         })?;
         Some(OsString::from(format!("{NEGATIVE}{word}")))
     };
-    match read(words) {
+    let matches = match command.try_get_matches_from_mut(words) {
         Err(error) if error.kind() == clap::error::ErrorKind::UnknownArgument => {
             let marked: Vec<OsString> =
                 words.iter().map(|word| negative(word).unwrap_or_else(|| word.clone())).collect();
-            read(&marked).map_err(|_| error)
+            command.try_get_matches_from_mut(&marked).map_err(|_| error)
         }
         read => read,
-    }
+    }?;
+    Ok((command, matches))
 }
 
 impl Flags {
@@ -467,27 +485,23 @@ impl Flags {
     pub fn of_command_line(words: impl IntoIterator<Item = OsString>) -> Result<Self, QueryError> {
         let program = OsString::from("barrow");
         let words: Vec<OsString> = std::iter::once(program).chain(words).collect();
-        let matches = match matches(&words, of_trial) {
-            Ok(matches) if is_trial(&matches) => matches,
-            Err(error) if words.iter().skip(1).find(|word| !is_flag(word)).is_some_and(|word| word == TRIAL) => {
-                return Err(fault(error));
-            }
-            _ => matches(&words, Flags::command).map_err(fault)?,
-        };
+        let (command, matches) = read(&words).map_err(fault)?;
         let mut flags = Flags::from_arg_matches(&matches).map_err(fault)?;
         for word in &mut flags.words {
             if let Some(negative) = word.strip_prefix(NEGATIVE) {
                 *word = negative.to_owned();
             }
         }
-        let given = |of: clap::Command| {
-            let given = of
-                .get_arguments()
-                .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine));
-            given.map(shown).collect()
-        };
-        flags.given = given(QuestionFlags::augment_args(clap::Command::new("")));
-        flags.of_session = given(SessionFlags::augment_args(clap::Command::new("")));
+        let of_session = command.get_groups().find(|group| group.get_id() == "SessionFlags");
+        let of_session: Vec<_> = of_session.into_iter().flat_map(clap::ArgGroup::get_args).collect();
+        for flag in command.get_arguments() {
+            let id = flag.get_id();
+            if matches.value_source(id.as_str()) != Some(ValueSource::CommandLine) || EVERYWHERE.contains(&id.as_str()) {
+                continue;
+            }
+            let given = if of_session.contains(&id) { &mut flags.of_session } else { &mut flags.given };
+            given.push(shown(flag));
+        }
         Ok(flags)
     }
 
