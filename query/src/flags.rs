@@ -496,7 +496,8 @@ impl Flags {
         let of_session: Vec<_> = of_session.into_iter().flat_map(clap::ArgGroup::get_args).collect();
         for flag in command.get_arguments() {
             let id = flag.get_id();
-            if matches.value_source(id.as_str()) != Some(ValueSource::CommandLine) || EVERYWHERE.contains(&id.as_str()) {
+            if matches.value_source(id.as_str()) != Some(ValueSource::CommandLine) || EVERYWHERE.contains(&id.as_str())
+            {
                 continue;
             }
             let given = if of_session.contains(&id) { &mut flags.of_session } else { &mut flags.given };

@@ -1,39 +1,104 @@
-//! The command before it starts: a forked process that waits.
+//! The command before it starts: a process that waits.
+//!
+//! ```text
+//!   recorder ── fork ──▶ guardian ── clone ──▶ command: installs the filter, waits, executes
+//!       ╰───────── (without a filter: fork) ─────▶
+//! ```
+//!
+//! A fork copies the tables of all pages, and each page once one side writes to it. The command shares the pages of the guardian
+//! instead, until it is executed, so that there is one fork for both.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, Error};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::{mem, ptr};
 
 use crate::notify::filter::Filter;
+use crate::notify::guardian::Guardian;
 use crate::signals::{self, Inherited};
 use crate::standard_files;
-use crate::system::{Pid, checked, pipe};
+use crate::system::{Pid, checked, pair, pipe, receive, send};
 
-/// A forked process that waits for [`Forked::go`] before it executes the command.
+/// A process that waits for [`Forked::go`] before it executes the command.
 pub(crate) struct Forked {
     pub(crate) pid: Pid,
     go: OwnedFd,
     failure: OwnedFd,
-    said: OwnedFd,
 }
 
 /// The result of installing a filter.
 pub(crate) struct Filtered {
     /// Receives the reported calls.
     pub(crate) listener: OwnedFd,
+    pub(crate) guardian: Guardian,
     /// Setuid and setgid programs run without the rights of their owners.
     pub(crate) is_without_new_rights: bool,
 }
 
-/// The message of the process after it tried to install a filter: the error code or 0, and whether `no_new_privs` is set.
-type Said = [i32; 2];
+/// The message of the process after it tried to install a filter: the error code or 0, whether `no_new_privs` is set, and its
+/// number. Without a process, the number is 0.
+type Said = [i32; 3];
+
+/// What the new process needs: prepared before, since it may not allocate.
+struct Start<'a> {
+    arguments: Vec<*const libc::c_char>,
+    inherited: &'a Inherited,
+    filter: Option<&'a Filter>,
+    await_go: OwnedFd,
+    fail: OwnedFd,
+    say: OwnedFd,
+    /// The recorder's ends. While one is open here, the end of the recorder goes unnoticed.
+    of_recorder: [i32; 3],
+}
+
+impl Start<'_> {
+    /// Executes the command in a new process, once it may.
+    ///
+    /// # Safety
+    /// This process is a fork, or shares the memory of one that waits.
+    unsafe fn run(&self) -> ! {
+        // SAFETY: only functions that are safe after a fork of a program with threads, with memory that was prepared before.
+        unsafe {
+            for end in self.of_recorder {
+                libc::close(end);
+            }
+            if let Some(filter) = self.filter {
+                let (installed, is_without_new_rights) = filter.install_anyway();
+                let code = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EINVAL));
+                let said: Said = [code, is_without_new_rights.into(), libc::getpid()];
+                let listener = installed.ok();
+                let _ = send(self.say.as_raw_fd(), said, listener);
+                if let Some(listener) = listener {
+                    libc::close(listener);
+                }
+            }
+            wait_for_go(&self.await_go);
+            signals::restore_ignored();
+            standard_files::close_again();
+            self.inherited.restore();
+            libc::execvp(self.arguments[0], self.arguments.as_ptr());
+            let code = *libc::__errno_location();
+            libc::write(self.fail.as_raw_fd(), (&raw const code).cast(), mem::size_of::<i32>());
+            libc::_exit(if code == libc::ENOENT { 127 } else { 126 });
+        }
+    }
+
+    /// Says that there is no process.
+    fn give_up(&self, error: &Error) {
+        let said: Said = [error.raw_os_error().unwrap_or(libc::EINVAL), 0, 0];
+        let _ = send(self.say.as_raw_fd(), said, None);
+    }
+}
 
 impl Forked {
-    /// Forks this process. `words` are the command, which starts with what is `inherited`. With a filter, the process
-    /// installs it after the first [`Forked::go`] and waits for a second one.
-    pub(crate) fn new(words: &[OsString], inherited: &Inherited, filter: Option<&Filter>) -> io::Result<Self> {
+    /// Starts a process that waits. `words` are the command, which starts with what is `inherited`. With a filter, it has tried
+    /// to install that: the system refuses it with EBUSY if the process already has one with a listener.
+    pub(crate) fn new(
+        words: &[OsString],
+        inherited: &Inherited,
+        filter: Option<&Filter>,
+    ) -> io::Result<(Self, Option<io::Result<Filtered>>)> {
         let words: Vec<CString> = words
             .iter()
             .map(|word| CString::new(word.clone().into_vec()).map_err(Error::from))
@@ -42,70 +107,44 @@ impl Forked {
         arguments.push(ptr::null());
         let ((await_go, go), (failure, fail)) = (pipe()?, pipe()?);
         let (said, say) = pair()?;
-        // SAFETY: the child only calls functions that are safe after a fork of a program with threads, with memory that
-        // was prepared before.
-        let pid = unsafe { libc::fork() };
-        if pid == 0 {
-            // SAFETY: as above. The child never returns.
-            unsafe {
-                // Close the recorder's ends: while one is open here, the end of the recorder goes unnoticed.
-                for end in [&go, &failure, &said] {
-                    libc::close(end.as_raw_fd());
-                }
-                wait_for_go(&await_go);
-                if let Some(filter) = filter {
-                    let (installed, is_without_new_rights) = filter.install_anyway();
-                    let code = installed.as_ref().err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EINVAL));
-                    send_filtered(say.as_raw_fd(), [code, is_without_new_rights.into()], installed.ok());
-                    wait_for_go(&await_go);
-                }
-                signals::restore_ignored();
-                standard_files::close_again();
-                inherited.restore();
-                libc::execvp(arguments[0], arguments.as_ptr());
-                let code = *libc::__errno_location();
-                libc::write(fail.as_raw_fd(), (&raw const code).cast(), mem::size_of::<i32>());
-                libc::_exit(if code == libc::ENOENT { 127 } else { 126 });
-            }
+        let of_recorder = [&go, &failure, &said].map(AsRawFd::as_raw_fd);
+        let start = Start { arguments, inherited, filter, await_go, fail, say, of_recorder };
+        if filter.is_none() {
+            // SAFETY: the child only does what is safe in a fork, and never returns.
+            return match unsafe { libc::fork() } {
+                // SAFETY: this is the fork.
+                0 => unsafe { start.run() },
+                -1 => Err(Error::last_os_error()),
+                pid => Ok((Forked { pid, go, failure }, None)),
+            };
         }
-        if pid < 0 { Err(Error::last_os_error()) } else { Ok(Forked { pid, go, failure, said }) }
+        // SAFETY: the guardian waits.
+        let run = || unsafe { start.run() };
+        let guardian = Guardian::fork(start.arguments.len(), &run, &|error| start.give_up(&error))?;
+        drop(start);
+        let heard: io::Result<(Said, Option<OwnedFd>)> = receive(&said);
+        let ([code, is_without_new_rights, pid], listener) = match heard {
+            Ok(heard) if heard.0[2] != 0 => heard,
+            other => {
+                guardian.withdraw();
+                let error = |([code, ..], _): (Said, _)| Error::from_raw_os_error(code);
+                return Err(other.map_or_else(|failure| failure, error));
+            }
+        };
+        let filtered = match listener.filter(|_| code == 0) {
+            Some(listener) => Ok(Filtered { listener, guardian, is_without_new_rights: is_without_new_rights != 0 }),
+            None => {
+                guardian.withdraw();
+                Err(Error::from_raw_os_error(code))
+            }
+        };
+        Ok((Forked { pid, go, failure }, Some(filtered)))
     }
 
     /// Lets the process continue.
     pub(crate) fn go(&self) -> io::Result<()> {
         // SAFETY: one byte is there.
         checked(unsafe { libc::write(self.go.as_raw_fd(), [1_u8].as_ptr().cast(), 1) } as libc::c_long).map(drop)
-    }
-
-    /// Waits until the process has installed its filter.
-    ///
-    /// # Errors
-    /// The system refused the filter: with EBUSY if the process already has one with a listener.
-    pub(crate) fn filtered(&self) -> io::Result<Filtered> {
-        let mut said: Said = [0; 2];
-        let mut room = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
-        // Aligned for the header of a control message, with room for one descriptor.
-        let mut control = [0_u64; 4];
-        // SAFETY: the message is filled in with places that live as long as the call, and the system writes no more than
-        // they hold; a descriptor that comes with it is this process's own.
-        unsafe {
-            let mut message: libc::msghdr = mem::zeroed();
-            message.msg_iov = &raw mut room;
-            message.msg_iovlen = 1;
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = size_of_val(&control) as _;
-            let flags = libc::MSG_CMSG_CLOEXEC;
-            let read = libc::recvmsg(self.said.as_raw_fd(), &raw mut message, flags);
-            if checked(read as libc::c_long)? != size_of::<Said>() as libc::c_long {
-                return Err(Error::other("it ended before it had a filter"));
-            }
-            let header = libc::CMSG_FIRSTHDR(&raw const message);
-            if said[0] != 0 || header.is_null() {
-                return Err(Error::from_raw_os_error(said[0]));
-            }
-            let descriptor = ptr::read_unaligned(libc::CMSG_DATA(header).cast::<i32>());
-            Ok(Filtered { listener: OwnedFd::from_raw_fd(descriptor), is_without_new_rights: said[1] != 0 })
-        }
     }
 
     /// Waits until the process has executed the command or ended. Returns why the command could not be executed.
@@ -126,42 +165,5 @@ fn wait_for_go(await_go: &OwnedFd) {
         if libc::read(await_go.as_raw_fd(), (&raw mut byte).cast(), 1) != 1 {
             libc::syscall(libc::SYS_exit, 125);
         }
-    }
-}
-
-/// Sends the result of installing the filter from the forked process, with the descriptor of the listener if there is one.
-fn send_filtered(to: i32, said: Said, listener: Option<i32>) {
-    let mut said = said;
-    let mut control = [0_u64; 4];
-    // SAFETY: as in `filtered`. The descriptor is this process's own, and closed once it is sent.
-    unsafe {
-        let mut words = libc::iovec { iov_base: said.as_mut_ptr().cast(), iov_len: size_of::<Said>() };
-        let mut message: libc::msghdr = mem::zeroed();
-        message.msg_iov = &raw mut words;
-        message.msg_iovlen = 1;
-        if let Some(listener) = listener {
-            message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(size_of::<i32>() as u32) as _;
-            let header = libc::CMSG_FIRSTHDR(&raw const message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as _;
-            ptr::write_unaligned(libc::CMSG_DATA(header).cast::<i32>(), listener);
-        }
-        libc::sendmsg(to, &raw const message, libc::MSG_NOSIGNAL);
-        if let Some(listener) = listener {
-            libc::close(listener);
-        }
-    }
-}
-
-/// A pair of connected sockets.
-fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends = [0; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    // SAFETY: as for `pipe`.
-    unsafe {
-        checked(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()).into())?;
-        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
 }

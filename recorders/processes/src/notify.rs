@@ -8,6 +8,7 @@
 pub(crate) mod ends;
 pub(crate) mod execution;
 pub(crate) mod filter;
+pub(crate) mod guardian;
 pub(crate) mod listener;
 mod programs;
 #[cfg(test)]
@@ -18,7 +19,9 @@ pub(crate) mod watched;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use barrow_writer::{ProcessEnd, Usage, Word};
@@ -64,6 +67,8 @@ pub(crate) struct Watch {
     root: Pid,
     tree: Mutex<Tree>,
     programs: Mutex<Programs>,
+    /// There is a thread that hears of ends. Relaxed: it is only about that thread.
+    hears_ends: AtomicBool,
     is_over: AtomicBool,
 }
 
@@ -112,6 +117,7 @@ impl Watch {
             root,
             tree: Mutex::new(tree),
             programs: Mutex::default(),
+            hears_ends: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
         };
         if let Some(stat) = files::stat(root) {
@@ -126,13 +132,36 @@ impl Watch {
     }
 
     /// Answers the calls of all processes until no process is left.
-    pub(crate) fn hear_calls(&self, listener: &mut Listener) {
+    pub(crate) fn hear_calls(self: &Arc<Self>, listener: &mut Listener) {
         while let Some(request) = listener.receive() {
             // Nothing can be read from a process that has ended, so everything is read before the answer.
             if let Some(seen) = self.look_at(&request) {
                 self.take(seen);
             }
+            // The command itself is waited for, so that a single program does without a thread.
+            if request.thread != self.root {
+                self.hear_ends_from_now_on();
+            }
             listener.answer(&request);
+        }
+    }
+
+    /// Starts the thread that hears of ends. Returns once it runs: an end that is heard of before would be dated late, on a busy
+    /// machine by hundreds of milliseconds. Where no thread can be started, only the news so far are taken.
+    pub(crate) fn hear_ends_from_now_on(self: &Arc<Self>) {
+        if self.hears_ends.load(Ordering::Relaxed) || self.hears_ends.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (heard, (runs, is_running)) = (Arc::clone(self), channel());
+        let started = Builder::new().name("ends".into()).spawn(move || {
+            let _ = runs.send(());
+            heard.hear_ends();
+        });
+        if started.is_ok() {
+            let _ = is_running.recv();
+        } else {
+            self.hears_ends.store(false, Ordering::Relaxed);
+            self.take_news(&mut self.tree(), self.ledger.now());
         }
     }
 
@@ -615,8 +644,9 @@ impl Watch {
         }
     }
 
-    /// Finds processes that were forked and made no call yet, and settles old calls to execute. Called by the sampler.
-    pub(crate) fn look_around(&self) {
+    /// Finds processes that were forked and made no call yet, and settles old calls to execute. Called by the sampler. Returns
+    /// whether there are others than the command.
+    pub(crate) fn look_around(&self) -> bool {
         let now_ns = self.ledger.now();
         let living: Vec<Pid> = self.ledger.living().into_iter().map(|(pid, _)| pid).collect();
         let children: Vec<Pid> = living.iter().flat_map(|&process| files::children(process, false)).collect();
@@ -629,6 +659,7 @@ impl Watch {
             }
         }
         self.settle_all(&mut tree, now_ns - SETTLED_NS);
+        tree.processes.len() > 1
     }
 
     /// Writes the programs of all processes whose last call executed a program, at `before_ns` or earlier.

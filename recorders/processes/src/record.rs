@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use barrow_writer::{Word, Writer};
 
@@ -20,9 +20,9 @@ use crate::notify::listener::Listener;
 use crate::notify::usage;
 use crate::options::{Options, Via};
 use crate::outcome::{Ended, Outcome};
-use crate::sampler::Sampler;
-use crate::signals;
-use crate::system::{self, Pid};
+use crate::sampler::{SHORTEST_WAIT, Sampler};
+use crate::signals::{self, Passage};
+use crate::system::{self, Pid, Resources};
 use crate::trace;
 
 /// With a lower limit of open files, ptrace is used: notify needs an open file for each process.
@@ -46,11 +46,8 @@ pub fn record(
     if filter.is_none() && options.via == Via::Notify {
         return Err(RecorderError::NoNotify(io::Error::from_raw_os_error(libc::ENOSYS)));
     }
-    let forked = Forked::new(words, &inherited, filter.as_ref()).map_err(RecorderError::System)?;
-    if filter.is_some() {
-        forked.go().map_err(RecorderError::System)?;
-    }
-    let refused = match filter.map(|_| forked.filtered()) {
+    let (forked, filtered) = Forked::new(words, &inherited, filter.as_ref()).map_err(RecorderError::System)?;
+    let refused = match filtered {
         Some(Ok(filtered)) => return notified(words, command, options, &forked, filtered, writer),
         Some(Err(error)) if options.via == Via::Notify => {
             return Err(RecorderError::NoNotify(error)).inspect_err(|_| system::kill(forked.pid));
@@ -92,40 +89,58 @@ fn notified(
             "those of last calls: the system does not tell which signal ended a process",
         );
     }
-    let listener = Listener::new(filtered.listener).map_err(|error| give_up(RecorderError::System(error)))?;
-    let dismissal = listener.dismissal().map_err(|error| give_up(RecorderError::System(error)))?;
+    let Filtered { listener, mut guardian, .. } = filtered;
+    let listener = Arc::new(listener);
+    guardian.guard(&listener).map_err(|error| give_up(RecorderError::System(error)))?;
+    let mut listener = Listener::new(listener, guardian.page);
     let watch = Watch::new(&ledger, root, filtered.is_without_new_rights)
         .map_err(|error| give_up(RecorderError::System(error)))?;
     system::allow_many_files();
     let heard = Arc::clone(&watch);
-    let mut listener = listener;
     let calls = spawn("calls", move || heard.hear_calls(&mut listener))?;
-    // An end that is heard of before this thread runs would be dated late: on a busy machine by hundreds of milliseconds.
-    let (heard, (runs, is_running)) = (Arc::clone(&watch), channel());
-    spawn("ends", move || {
-        let _ = runs.send(());
-        heard.hear_ends();
-    })?;
-    let _ = is_running.recv();
-    pass_signals_on(root)?;
     forked.go().map_err(RecorderError::System)?;
     if let Some(error) = forked.failure() {
         watch.give_up();
         system::bury(root);
         return Err(refusal(words, Some(error)));
     }
-    let around = Arc::clone(&watch);
-    let sampler = Sampler::start(&ledger, move || around.look_around()).map_err(RecorderError::System)?;
-    let (status, used) = system::await_end(root, signals::stop_likewise).map_err(RecorderError::System)?;
+    let (status, used) = accompany(root, &ledger, &watch).map_err(RecorderError::System)?;
     if wait_all {
         // The thread ends when no process is left.
         let _ = calls.join();
     }
-    drop(sampler);
     watch.finish(status);
-    dismissal.dismiss();
+    let dismissed = guardian.dismiss();
     ledger.fact(Word::of_settings("cpu of all that was waited for"), &(used.user_ns + used.system_ns).to_string());
-    Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure: ledger.finish() })
+    let failure = ledger.finish();
+    if let Some(guardian) = dismissed {
+        system::bury(guardian);
+    }
+    Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure })
+}
+
+/// Waits until the command ends, and passes signals on to it. Samples memory if it takes long enough for that: a thread costs a short
+/// one more than all its calls. Returns its status, and the usage of it and the children it waited for.
+fn accompany(root: Pid, ledger: &Arc<Ledger>, watch: &Arc<Watch>) -> io::Result<(i32, Resources)> {
+    let passage = Passage::to(root);
+    let first = Instant::now() + SHORTEST_WAIT;
+    let mut sampler = None;
+    loop {
+        // The system sends a signal when a child ends or stops.
+        if let Some(ended) = system::ended(root, signals::stop_likewise)? {
+            return Ok(ended);
+        }
+        let left = first.saturating_duration_since(Instant::now());
+        if sampler.is_none() && left.is_zero() {
+            let around = Arc::clone(watch);
+            sampler = Some(Sampler::start(ledger, Duration::ZERO, move || {
+                if around.look_around() {
+                    around.hear_ends_from_now_on();
+                }
+            })?);
+        }
+        passage.wait(sampler.is_none().then_some(left));
+    }
 }
 
 /// Records a command by ptrace. `refused` is the error with which a filter was refused, if one was tried.
@@ -151,7 +166,7 @@ fn traced(
     let writer = writer().inspect_err(|_| system::kill(root))?;
     let ledger = Arc::new(Ledger::new(writer, options));
     ledger.facts(command, Via::Ptrace);
-    pass_signals_on(root)?;
+    spawn("signals", move || signals::pass_on(root))?;
     let (ended, mut notes) = trace::follow(&ledger, root).map_err(RecorderError::System)?;
     if is_nested {
         notes.push("recorded by ptrace, since another recording of these processes is by notify".to_owned());
@@ -161,10 +176,6 @@ fn traced(
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>, RecorderError> {
     std::thread::Builder::new().name(name.into()).spawn(work).map_err(RecorderError::System)
-}
-
-fn pass_signals_on(root: Pid) -> Result<(), RecorderError> {
-    spawn("signals", move || signals::pass_on(root)).map(drop)
 }
 
 fn name(words: &[OsString]) -> String {

@@ -19,8 +19,8 @@ const PATIENCE: u64 = 105;
 /// Interval between writes: with waiting and writing, each row is in the file within 100 ms. Each write costs about 80 bytes,
 /// 3 MB an hour.
 const FLUSH: Duration = Duration::from_millis(85);
-/// The shortest wait.
-const SHORTEST_WAIT: Duration = Duration::from_millis(5);
+/// The shortest wait, and the usual one for the first sample.
+pub(crate) const SHORTEST_WAIT: Duration = Duration::from_millis(5);
 
 /// The sampling thread; dropping this ends it.
 pub(crate) struct Sampler {
@@ -29,12 +29,17 @@ pub(crate) struct Sampler {
 }
 
 impl Sampler {
-    /// Starts the thread, which calls `look_around` before each sample to find unknown processes.
-    pub(crate) fn start(ledger: &Arc<Ledger>, look_around: impl Fn() + Send + 'static) -> std::io::Result<Self> {
+    /// Starts the thread, which waits for the time `first` before its first sample, and calls `look_around` before each one to
+    /// find unknown processes.
+    pub(crate) fn start(
+        ledger: &Arc<Ledger>,
+        first: Duration,
+        look_around: impl Fn() + Send + 'static,
+    ) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
         let ledger = Arc::clone(ledger);
         let builder = std::thread::Builder::new().name("sampler".into());
-        let thread = builder.spawn(move || run(&ledger, &look_around, &stopped))?;
+        let thread = builder.spawn(move || run(&ledger, first, &look_around, &stopped))?;
         Ok(Sampler { stop: Some(stop), thread: Some(thread) })
     }
 }
@@ -48,11 +53,11 @@ impl Drop for Sampler {
     }
 }
 
-fn run(ledger: &Ledger, look_around: &dyn Fn(), stopped: &Receiver<()>) {
+fn run(ledger: &Ledger, first: Duration, look_around: &dyn Fn(), stopped: &Receiver<()>) {
     let mut told = Told::default();
     let mut accounted = system::own_processor_ns();
     let mut flushes = Flushes { last: Instant::now() };
-    let mut wait = SHORTEST_WAIT;
+    let mut wait = first;
     let mut sample_at = Instant::now() + wait;
     while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         if Instant::now() >= sample_at {

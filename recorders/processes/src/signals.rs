@@ -1,6 +1,7 @@
 //! Signals: those that processes send to the recorder are passed on to the command.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use std::{mem, ptr};
 
 use crate::system::Pid;
@@ -46,7 +47,7 @@ pub(crate) struct Inherited {
 
 const TIMERS: [i32; 3] = [libc::ITIMER_REAL, libc::ITIMER_VIRTUAL, libc::ITIMER_PROF];
 
-/// Blocks all signals in this thread and those that it starts, so that they stay pending for [`pass_on`], and stops the timers:
+/// Blocks all signals in this thread and those that it starts, so that they stay pending for a [`Passage`], and stops the timers:
 /// both are for the command. Faults of this program still end it.
 pub(crate) fn prepare() -> Inherited {
     // SAFETY: the system fills in both sets of signals, and the timers.
@@ -82,7 +83,7 @@ impl Inherited {
 /// Stops this process by the terminal's signal that stopped the command.
 pub(crate) fn stop_likewise(signal: i32) {
     // SAFETY: the set is filled in by the system; this thread has the signal blocked before and after. It is sent to this
-    // thread alone: as one of the whole process, `pass_on` would take it.
+    // thread alone: as one of the whole process, a `Passage` would take it.
     unsafe {
         let mut only: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut only);
@@ -93,27 +94,52 @@ pub(crate) fn stop_likewise(signal: i32) {
     }
 }
 
-/// Passes all signals that processes send on to process `to`, forever. Signals of the terminal reach the command directly, and
-/// signals of the system, such as for the end of a child or a file that is too large, concern the recorder. The
-/// hangup of a terminal is an exception: the system tells it to the leader of the session alone, which the command would be
-/// without the recorder.
+/// Passes all signals that processes send on to process `to`, forever. See [`Passage`].
 pub(crate) fn pass_on(to: Pid) {
-    // SAFETY: sets and the description of a signal are filled in by the system.
-    unsafe {
-        let is_leader = libc::getsid(0) == libc::getpid();
-        let mut awaited: libc::sigset_t = mem::zeroed();
-        libc::sigfillset(&raw mut awaited);
-        loop {
+    let passage = Passage::to(to);
+    loop {
+        passage.wait(None);
+    }
+}
+
+/// The way of signals to the command. Signals of the terminal reach the command directly, and signals of the system, such as for the
+/// end of a child or a file that is too large, concern the recorder. The hangup of a terminal is an exception: the system tells it to
+/// the leader of the session alone, which the command would be without the recorder.
+pub(crate) struct Passage {
+    to: Pid,
+    is_leader: bool,
+    awaited: libc::sigset_t,
+}
+
+impl Passage {
+    pub(crate) fn to(to: Pid) -> Self {
+        // SAFETY: the system fills in the set.
+        unsafe {
+            let mut awaited: libc::sigset_t = mem::zeroed();
+            libc::sigfillset(&raw mut awaited);
+            Passage { to, is_leader: libc::getsid(0) == libc::getpid(), awaited }
+        }
+    }
+
+    /// Waits for the next signal, at most as long as `patience` if that is given, and passes it on if a process sent it.
+    pub(crate) fn wait(&self, patience: Option<Duration>) {
+        let time = patience.map(|patience| libc::timespec {
+            tv_sec: patience.as_secs() as libc::time_t,
+            tv_nsec: patience.subsec_nanos().into(),
+        });
+        let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: the description of the signal is filled in by the system.
+        unsafe {
             let mut info: libc::siginfo_t = mem::zeroed();
-            let signal = libc::sigwaitinfo(&raw const awaited, &raw mut info);
+            let signal = libc::sigtimedwait(&raw const self.awaited, &raw mut info, time);
             let is_hangup = info.si_code == libc::SI_KERNEL && matches!(signal, libc::SIGHUP | libc::SIGCONT);
-            if signal <= 0 || info.si_code > 0 && !(is_leader && is_hangup) {
-                continue;
+            if signal <= 0 || info.si_code > 0 && !(self.is_leader && is_hangup) {
+                return;
             }
             match info.si_code {
                 // Keeps the value of the signal.
-                libc::SI_QUEUE => libc::sigqueue(to, signal, info.si_value()),
-                _ => libc::kill(to, signal),
+                libc::SI_QUEUE => libc::sigqueue(self.to, signal, info.si_value()),
+                _ => libc::kill(self.to, signal),
             };
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io::{self, Error};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -271,6 +271,68 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
+/// A pair of connected sockets that programs do not inherit. What is sent stays whole.
+pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: as for `pipe`.
+    unsafe {
+        checked(libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()).into())?;
+        Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
+    }
+}
+
+/// Aligned for the header of a control message, with room for one descriptor.
+type Control = [u64; 4];
+
+/// Sends numbers into a socket, with a descriptor of this process or none. Allocates nothing.
+pub(crate) fn send<const N: usize>(to: i32, numbers: [i32; N], descriptor: Option<i32>) -> io::Result<()> {
+    let (mut numbers, mut control): (_, Control) = (numbers, Control::default());
+    let mut words = libc::iovec { iov_base: numbers.as_mut_ptr().cast(), iov_len: size_of_val(&numbers) };
+    // SAFETY: the message is filled in with places that live as long as the call; its header fits into `control`.
+    unsafe {
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_iov = &raw mut words;
+        message.msg_iovlen = 1;
+        if let Some(descriptor) = descriptor {
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = libc::CMSG_SPACE(size_of::<i32>() as u32) as _;
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as _;
+            ptr::write_unaligned(libc::CMSG_DATA(header).cast::<i32>(), descriptor);
+        }
+        checked(libc::sendmsg(to, &raw const message, libc::MSG_NOSIGNAL) as libc::c_long).map(drop)
+    }
+}
+
+/// Waits for a message of [`send`]. Allocates nothing.
+///
+/// # Errors
+/// The other end was closed without one.
+pub(crate) fn receive<const N: usize>(from: &OwnedFd) -> io::Result<([i32; N], Option<OwnedFd>)> {
+    let (mut numbers, mut control) = ([0_i32; N], Control::default());
+    let mut room = libc::iovec { iov_base: numbers.as_mut_ptr().cast(), iov_len: size_of_val(&numbers) };
+    // SAFETY: the message is filled in with places that live as long as the call, and the system writes no more than they hold;
+    // a descriptor that comes with it is this process's own.
+    unsafe {
+        let mut message: libc::msghdr = mem::zeroed();
+        message.msg_iov = &raw mut room;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        let read = libc::recvmsg(from.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC);
+        if checked(read as libc::c_long)? != size_of_val(&numbers) as libc::c_long {
+            return Err(Error::from_raw_os_error(libc::EPIPE));
+        }
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        let descriptor = (!header.is_null())
+            .then(|| OwnedFd::from_raw_fd(ptr::read_unaligned(libc::CMSG_DATA(header).cast::<i32>())));
+        Ok((numbers, descriptor))
+    }
+}
+
 /// Checks that this process may execute a file.
 ///
 /// # Errors
@@ -313,24 +375,25 @@ pub(crate) fn allow_many_files() {
     }
 }
 
-/// Waits until a child ends. Returns its status, and the usage of it and the children it waited for. Calls `stopped` when a
-/// signal of the terminal stops it.
-pub(crate) fn await_end(pid: Pid, stopped: fn(i32)) -> io::Result<(i32, Resources)> {
+/// The status of a child that has ended, and the usage of it and the children it waited for; `None` while it runs. Calls `stopped`
+/// when a signal of the terminal has stopped it.
+pub(crate) fn ended(child: Pid, stopped: fn(i32)) -> io::Result<Option<(i32, Resources)>> {
     loop {
         let mut status = 0;
         // SAFETY: it may be all zeros.
         let mut usage: libc::rusage = unsafe { mem::zeroed() };
         // SAFETY: the system writes one of each.
-        let result = unsafe { libc::wait4(pid, &raw mut status, libc::WUNTRACED, &raw mut usage) };
+        let result = unsafe { libc::wait4(child, &raw mut status, libc::WUNTRACED | libc::WNOHANG, &raw mut usage) };
         match checked(result.into()) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
+            Ok(0) => return Ok(None),
             Ok(_) if libc::WIFSTOPPED(status) => {
                 if libc::WSTOPSIG(status) != libc::SIGSTOP {
                     stopped(libc::WSTOPSIG(status));
                 }
             }
-            Ok(_) => return Ok((status, Resources::of(&usage))),
+            Ok(_) => return Ok(Some((status, Resources::of(&usage)))),
         }
     }
 }

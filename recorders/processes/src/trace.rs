@@ -13,7 +13,7 @@ use crate::kills::Kills;
 use crate::ledger::{Begun, Ledger};
 use crate::notify::ends;
 use crate::outcome::{Ended, without_rights};
-use crate::sampler::Sampler;
+use crate::sampler::{SHORTEST_WAIT, Sampler};
 use crate::signals;
 use crate::stack;
 
@@ -78,7 +78,7 @@ pub(crate) fn follow(ledger: &Arc<Ledger>, root: Pid) -> io::Result<(Option<Ende
     let mut tree = Tree::new(Arc::clone(ledger), root);
     tree.begin(root, None, false);
     ledger.flush();
-    let sampler = Sampler::start(ledger, || ())?;
+    let sampler = Sampler::start(ledger, SHORTEST_WAIT, || ())?;
     let followed = tree.follow();
     drop(sampler);
     followed?;
