@@ -292,12 +292,24 @@ fn keys_lead_to_what_entries_list() {
                 let places = |is: &dyn Fn(&String) -> bool| -> Vec<u32> {
                     (0..).zip(&wanted).filter(|(_, found)| is(found)).map(|(object, _)| object).collect()
                 };
+                let doubted = |text: &str| -> Vec<u32> {
+                    let doubts = heap.doubts(&[], &Expression::parse(text).unwrap(), &Silent).unwrap();
+                    doubts.objects.iter().map(|object| object.0).collect()
+                };
                 let text = format!(".[{typed}] {test}");
                 assert_eq!(matching(&text), places(&passes), "{seed} {typed} {test}");
-                let doubts = heap.doubts(&[], &Expression::parse(&text).unwrap(), &Silent).unwrap();
                 let expected = if value == "unknown" { Vec::new() } else { places(&is_unknown) };
-                let doubted: Vec<u32> = doubts.objects.iter().map(|object| object.0).collect();
-                assert_eq!(doubted, expected, "{seed} {typed} {test}");
+                assert_eq!(doubted(&text), expected, "{seed} {typed} {test}");
+                // Keys of objects of other types are not looked up.
+                let nodes = |all: Vec<u32>, are_wanted: bool| -> Vec<u32> {
+                    let is_node = |&object: &u32| matches!(objects[object as usize], Model::Map(1, ..));
+                    all.into_iter().filter(|object| is_node(object) == are_wanted).collect()
+                };
+                let of_nodes = format!("type = Node and {text}");
+                assert_eq!(matching(&of_nodes), nodes(places(&passes), true), "{seed} {typed} {test}");
+                assert_eq!(doubted(&of_nodes), nodes(expected, true), "{seed} {typed} {test}");
+                let of_others = format!("not (type = Node or not {text})");
+                assert_eq!(matching(&of_others), nodes(places(&passes), false), "{seed} {typed} {test}");
             }
             let owners = (0..).zip(&objects).filter(|(_, object)| match object {
                 Model::Owner(Some(map)) => wanted[*map as usize] == "text a",

@@ -2,6 +2,8 @@
 
 mod columns;
 
+use std::sync::Arc;
+
 use barrow_format::block::ColumnSelection;
 use barrow_format::{KindId, ObjectId};
 
@@ -13,7 +15,7 @@ use crate::graph::partial_set::PartialSet;
 use crate::heap::last_doubts::KnownDoubts;
 use crate::heap::{FlatColumns, Heap, visit_block};
 use crate::progress::Progress;
-use crate::questions::expression::{BlockObjects, CompiledExpression, Expression};
+use crate::questions::expression::{BlockObjects, CompiledExpression, Expression, FieldTerm};
 
 use self::columns::{FromTree, HeapColumns};
 
@@ -229,6 +231,35 @@ impl Heap {
         })
     }
 
+    /// The objects that can match an expression, judging by their types. `None` are all, or if that would save nothing: only
+    /// keys are looked up object by object.
+    fn possible(
+        &self,
+        kinds: &[KindId],
+        expression: &Expression,
+        progress: &dyn Progress,
+    ) -> Result<Option<ObjectSet>> {
+        let has_keys = |term: &Arc<FieldTerm>| matches!(&**term, FieldTerm::Field(path, _) if path.has_keys());
+        if !expression.field_terms().into_iter().any(has_keys) {
+            return Ok(None);
+        }
+        let types = expression.possible_types(self.recording(), kinds)?;
+        if types.iter().all(|&is_possible| is_possible) {
+            return Ok(None);
+        }
+        let flat = self.flat_columns(true)?;
+        let mut places = places(self.recording(), &[self.snapshot()])?;
+        places.retain(|place| place.entry.objects > 0);
+        let parts = in_parallel(&places, ColumnSelection::Sizes, progress, |place, workspace| {
+            visit_block(self, place, ColumnSelection::Sizes, flat.as_ref(), workspace, |block| {
+                block.all().filter(|row| types[block.type_of(row).index()])
+            })
+        })?;
+        let mut possible = ObjectSet::new(self.snapshot(), self.object_count());
+        parts.iter().for_each(|part| possible.insert_part(part));
+        Ok(Some(possible))
+    }
+
     /// Calls `question` with a search that takes retained sizes and reachability from `tree`.
     fn with_tree<T>(
         &self,
@@ -238,7 +269,8 @@ impl Heap {
         progress: &dyn Progress,
         question: &mut impl FnMut(Search) -> Result<T>,
     ) -> Result<T> {
-        let columns = HeapColumns::of(self, expression, tree, progress)?;
+        let possible = self.possible(kinds, expression, progress)?;
+        let columns = HeapColumns::of(self, expression, possible.as_ref(), tree, progress)?;
         let answer = question(Search::new(self, kinds, expression, &columns)?)?;
         self.recording().check_strings()?;
         Ok(answer)

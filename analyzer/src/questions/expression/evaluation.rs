@@ -97,6 +97,17 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// For each type, whether an object of it can match. `kinds` are as for [`crate::Heap::select`].
+    ///
+    /// # Errors
+    /// As for [`Recording::tables`].
+    pub(crate) fn possible_types(&self, recording: &Recording, kinds: &[KindId]) -> Result<Vec<bool>> {
+        let prepared = self.prepare(recording, kinds, &NoColumns)?;
+        Ok(prepared.by_type.iter().map(|&matches| matches != Some(false)).collect())
+    }
+}
+
 /// The columns of an expression that asks for none.
 struct NoColumns;
 

@@ -23,17 +23,24 @@ use crate::progress::Progress;
 use crate::questions::lines::Line;
 
 impl Heap {
-    /// The objects for which the field at the end of a path passes a test, and those for which this is not known.
+    /// The objects for which the field at the end of a path passes a test, and those for which this is not known. Of others than
+    /// `possible`, if that is given, nothing need be found out.
     ///
     /// Time: for each name of the path a pass over all objects, and one over those that fields refer to.
     ///
     /// # Errors
     /// [`AnalyzerError::NoField`], [`AnalyzerError::OtherValues`], [`AnalyzerError::Section`],
     /// [`AnalyzerError::Cancelled`].
-    pub(crate) fn field_matches(&self, path: &FieldPath, test: &FieldTest, progress: &dyn Progress) -> Result<Tested> {
+    pub(crate) fn field_matches(
+        &self,
+        path: &FieldPath,
+        test: &FieldTest,
+        possible: Option<&ObjectSet>,
+        progress: &dyn Progress,
+    ) -> Result<Tested> {
         let elsewhere = self.with_fields_elsewhere(progress)?;
         let found = match path.has_keys() {
-            true => self.column_matches(path, test, elsewhere.as_ref(), progress),
+            true => self.column_matches(path, test, possible, elsewhere.as_ref(), progress),
             false => match elsewhere {
                 Some(elsewhere) => self.matches_there_too(path, test, &elsewhere, progress),
                 None => self.named_matches(path, test, progress),
@@ -50,7 +57,7 @@ impl Heap {
         elsewhere: &ObjectSet,
         progress: &dyn Progress,
     ) -> Result<Tested> {
-        let found = self.column_matches(path, test, Some(elsewhere), progress)?;
+        let found = self.column_matches(path, test, None, Some(elsewhere), progress)?;
         if !found.passing.is_empty() || is_of_absence(test) {
             return Ok(found);
         }
@@ -67,15 +74,17 @@ impl Heap {
         &self,
         path: &FieldPath,
         test: &FieldTest,
+        possible: Option<&ObjectSet>,
         elsewhere: Option<&ObjectSet>,
         progress: &dyn Progress,
     ) -> Result<Tested> {
         self.require_numbers(test)?;
         let begins_with_key = path.name_at(0).is_none();
-        let starts = match test {
+        let mut starts = match test {
             FieldTest::Unknown { .. } if begins_with_key => self.all_objects(),
             _ => self.starts(path, elsewhere, progress)?,
         };
+        possible.into_iter().for_each(|possible| starts.intersect_with(possible));
         let column = self.path_column(&starts, path, progress)?;
         let nulls = self.nulls(progress)?;
         let referred = self.set_of(&Held::objects(&column));

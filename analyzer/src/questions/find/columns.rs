@@ -27,9 +27,11 @@ pub(super) struct HeapColumns<'h> {
 }
 
 impl<'h> HeapColumns<'h> {
+    /// `possible` are the objects that can match, judging by their types; `None` are all.
     pub(super) fn of(
         heap: &'h Heap,
         expression: &Expression,
+        possible: Option<&ObjectSet>,
         tree: FromTree<'h>,
         progress: &dyn Progress,
     ) -> Result<Self> {
@@ -38,7 +40,7 @@ impl<'h> HeapColumns<'h> {
         let mut fields = Vec::new();
         for term in expression.field_terms() {
             let tested = match &**term {
-                FieldTerm::Field(path, test) => heap.field_matches(path, test, progress)?,
+                FieldTerm::Field(path, test) => heap.field_matches(path, test, possible, progress)?,
                 FieldTerm::Measure(measure, test) => heap.filling_matches(*measure, test, progress)?,
                 FieldTerm::Line(test) => heap.line_matches(test, progress)?,
             };
