@@ -247,17 +247,7 @@ impl Heap {
         if types.iter().all(|&is_possible| is_possible) {
             return Ok(None);
         }
-        let flat = self.flat_columns(true)?;
-        let mut places = places(self.recording(), &[self.snapshot()])?;
-        places.retain(|place| place.entry.objects > 0);
-        let parts = in_parallel(&places, ColumnSelection::Sizes, progress, |place, workspace| {
-            visit_block(self, place, ColumnSelection::Sizes, flat.as_ref(), workspace, |block| {
-                block.all().filter(|row| types[block.type_of(row).index()])
-            })
-        })?;
-        let mut possible = ObjectSet::new(self.snapshot(), self.object_count());
-        parts.iter().for_each(|part| possible.insert_part(part));
-        Ok(Some(possible))
+        self.objects_of_types(None, |id| types[id.index()], progress).map(Some)
     }
 
     /// Calls `question` with a search that takes retained sizes and reachability from `tree`.

@@ -92,16 +92,19 @@ impl Heap {
         let mut tested = Tested::none(self);
         starts.iter().zip(column).for_each(|(object, held)| tested.add(object, held_test.holds(held)));
         if begins_with_key && !matches!(test, FieldTest::Unknown { .. }) {
-            tested.unknown.union_with(&self.perhaps_maps(nulls, progress)?);
+            tested.unknown.union_with(&self.perhaps_maps(possible, nulls, progress)?);
         }
         Ok(tested)
     }
 
-    /// The objects of which it is not known whether they are maps: all but those whose type says where their entries
-    /// are, texts, numbers and null.
-    fn perhaps_maps(&self, nulls: &Nulls, progress: &dyn Progress) -> Result<ObjectSet> {
-        let mut perhaps = self.all_objects();
+    /// The objects of which it is not known whether they are maps: all `possible` ones but those whose type says where their
+    /// entries are, texts, numbers and null.
+    fn perhaps_maps(&self, possible: Option<&ObjectSet>, nulls: &Nulls, progress: &dyn Progress) -> Result<ObjectSet> {
+        let mut perhaps = possible.cloned().unwrap_or_else(|| self.all_objects());
         perhaps.difference_with(&self.with_entries(progress)?);
+        if perhaps.is_empty() {
+            return Ok(perhaps);
+        }
         perhaps.difference_with(&self.standing_for(|_| Some(true), progress)?.passing);
         [&nulls.null, &nulls.undefined].into_iter().for_each(|set| perhaps.difference_with(set));
         Ok(perhaps)
