@@ -32,6 +32,8 @@ pub struct Knowledge {
     pub by_calls: bool,
     /// Whether processes that others waited for are not recorded.
     pub unseen: Unseen,
+    /// The number of processes whose ends were not reported to the recorder: only those by a call are known.
+    pub unwatched: u64,
     /// Whether a process without a known program has executed none.
     pub(crate) forks: bool,
     /// Whether all processes descend from the first one: a process of unknown parent is its orphan.
@@ -54,8 +56,7 @@ pub enum Unseen {
 impl Unseen {
     /// What a recorder that knows processes by their calls found by their page faults, of which parents have the sum.
     fn of_facts(facts: &[(String, String)]) -> Self {
-        let number = |name: &str| facts.iter().find(|(key, _)| key == name)?.1.parse::<u64>().ok();
-        let number = |name| number(name).unwrap_or(0);
+        let number = |name| number_of(facts, name);
         match [number("parents of unseen processes"), number("parents of processes that may be unseen")] {
             [0, 0] if facts.iter().any(|(key, count)| key == "parents not checked" && count == "0") => Unseen::None,
             [0, 0] => Unseen::Unknown,
@@ -65,6 +66,13 @@ impl Unseen {
     }
 }
 
+/// The number that a fact states, or 0.
+fn number_of(facts: &[(String, String)], name: &str) -> u64 {
+    facts.iter().find(|(key, _)| key == name).and_then(|(_, number)| number.parse().ok()).unwrap_or(0)
+}
+
+/// The fact of the recorder that it was told the ends of fewer processes than there were.
+const UNWATCHED: &str = "processes not watched";
 /// The fact stated by imports whose log has the time of day.
 const TIME_OF_DAY: &str = "time of day";
 
@@ -89,6 +97,7 @@ impl Knowledge {
         let all = Knowledge {
             by_calls,
             unseen: if by_calls { Unseen::of_facts(&facts) } else { Unseen::None },
+            unwatched: number_of(&facts, UNWATCHED),
             waits: true,
             memory_kills: true,
             failures: true,
@@ -104,6 +113,7 @@ impl Knowledge {
             "barrow record" if facts.iter().any(|(key, _)| key == "statuses") => {
                 Knowledge { waits: false, memory_kills: false, signals: false, ..all }
             }
+            "barrow record" if all.unwatched > 0 => Knowledge { waits: false, memory_kills: false, ..all },
             "barrow record" => all,
             "strace" | "barrow-sh" => of_log,
             // It logs the result of WEXITSTATUS for any end.
@@ -125,6 +135,7 @@ impl Knowledge {
             starters: true,
             by_calls: false,
             unseen: Unseen::None,
+            unwatched: 0,
             forks: false,
             one_command: false,
         }

@@ -363,6 +363,59 @@ fn a_recorder_can_be_killed_at_any_moment() {
     }
 }
 
+/// The recorder may have received a call when it ends: whoever made that goes on.
+#[test]
+fn what_outlives_the_command_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    // Forks that execute a program, and others that end, around the end of the command.
+    let script = "
+import os, time
+for child in range(24):
+    if os.fork() == 0:
+        os.setsid()
+        ends = time.monotonic() + 0.0002 + 0.0001 * child
+        while time.monotonic() < ends: pass
+        if child % 2: os._exit(0)
+        os.execv('/bin/true', ['true'])
+time.sleep(0.001)
+os._exit(0)
+";
+    for turn in 0..40 {
+        let mut recorder = program(folder.path());
+        let words = ["record", "--force", "-o", "x", "--via", "notify", "--", "python3", "-c", script];
+        let recorder = recorder.current_dir(folder.path()).args(words).stdout(Stdio::piped()).spawn().unwrap();
+        // Whatever lives on keeps the pipe open.
+        let (sent, ended) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sent.send(recorder.wait_with_output().unwrap().status.code()));
+        let code = ended.recv_timeout(Duration::from_secs(20));
+        assert!(matches!(code, Ok(Some(0 | 127))), "{turn}: {code:?}");
+    }
+}
+
+/// Without a file for each process, its program and its last call are known, and what is not is said.
+#[test]
+fn few_open_files_leave_no_wrong_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!(
+        "ulimit -n 64; {BARROW} record -o x --via notify -- sh -c 'for i in $(seq 100); do sleep 1.5 & done; kill -9 $!; wait'"
+    );
+    let run = finished(Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap());
+    assert!(run.code == 0 && run.stderr.contains("too few files may be open"), "{}", run.stderr);
+    let ask = |line: &[&str]| finished(program(folder.path()).current_dir(folder.path()).args(line).output().unwrap());
+    for (assertion, code) in [
+        ("count(command = sleep) >= 99", 0),
+        ("count(command = sleep) <= 100", 0),
+        ("count(forked) <= 1", 0),
+        ("count(waited) >= 0", 2),
+    ] {
+        let run = ask(&["assert", "x", assertion]);
+        assert_eq!(run.code, code, "{assertion}: {}{}", run.stdout, run.stderr);
+    }
+    let said = ask(&["summary", "x"]).stdout;
+    assert!(said.contains("too few files could be open while this was recorded"), "{said}");
+    assert!(!said.contains("running at the end"), "{said}");
+}
+
 #[test]
 fn a_standard_file_that_is_closed_stays_closed() {
     let folder = tempfile::tempdir().unwrap();

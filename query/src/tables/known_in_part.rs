@@ -61,7 +61,19 @@ pub(crate) fn left_out(tree: &ProcessTree) -> Vec<String> {
     let waiting = unknown_waits(tree)
         .map(|programs| format!("the time without a processor of {programs} is not known, and not in the sum"));
     let untraced = untraced(tree).map(|programs| format!("{programs} ran untraced: no sample has what they held"));
-    some_used_at_least(tree).into_iter().chain(waiting).chain(untraced).collect()
+    some_used_at_least(tree).into_iter().chain(waiting).chain(untraced).chain(unwatched(tree)).collect()
+}
+
+/// A note on processes whose ends the recorder did not hear of.
+fn unwatched(tree: &ProcessTree) -> Option<String> {
+    let unwatched = tree.knowledge().unwatched;
+    (unwatched > 0).then(|| {
+        let processes = units::counted(unwatched, "process");
+        format!(
+            "too few files could be open while this was recorded: of {processes} it is not known whether a signal ended them, nor \
+             whether any was waited for"
+        )
+    })
 }
 
 /// A note on the programs of a recording that used at least what is recorded of them, if there are any.

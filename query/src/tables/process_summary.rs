@@ -71,13 +71,15 @@ pub(crate) fn add(answer: Answer, tree: &ProcessTree, totals: &Totals) -> Answer
     // The system counts more of the command and of all that was waited for than their rows have.
     let counted = fact(CPU_OF_COMMAND).and_then(|cpu_ns| cpu_ns.parse::<u64>().ok());
     let in_rows = whole.cpu_ns().filter(|_| counted.is_some() || whole.unknown() == 0);
-    let utilisation = in_rows.max(counted).zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
-    let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     // Nor does it count those that nothing waited for, whose rows are in the sum.
     let is_counted = |process: &Process| process.end.is_some() && !process.is_not_waited_for;
     let are_counted = knows.waits && tree.processes().iter().skip(1).all(is_counted);
     let in_no_row = counted.zip(whole.cpu_ns()).map(|(counted, in_rows)| counted.saturating_sub(in_rows));
     let in_no_row = in_no_row.filter(|_| are_counted);
+    // What is in neither would be missing.
+    let used = in_rows.max(counted).filter(|_| are_counted || whole.unknown() == 0);
+    let utilisation = used.zip(cores).map(|(cpu, cores)| (cpu, wall_ns.saturating_mul(cores)));
+    let utilisation = utilisation.map_or(Value::None, |(cpu, most)| Value::share(cpu, most));
     let record = record! {
         Column::count("processes") => processes,
         Column::count("images") => tree.images().len(),

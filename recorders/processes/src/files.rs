@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::Read;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ fn lines(pid: Pid, name: &str) -> Option<String> {
 
 /// Peak resident memory of the program that the process executes, in bytes.
 pub(crate) fn peak_bytes(pid: Pid) -> Option<u64> {
-    Some(number(&lines(pid, "status")?, "VmHWM:")? * 1024)
+    Some(number(&about_memory(pid, "status", "VmHWM:")?, "VmHWM:")? * 1024)
 }
 
 /// The value of a variable in the environment that the program started with.
@@ -224,7 +224,7 @@ impl Status {
 pub(crate) fn status(pid: Pid) -> Status {
     let Some(status) = lines(pid, "status") else { return Status::default() };
     Status {
-        peak_bytes: number(&status, "VmHWM:").map(|kib| kib * 1024),
+        peak_bytes: number(&status, "VmHWM:").map(|kib| kib * 1024).or_else(|| peak_bytes(pid)),
         voluntary_switches: number(&status, "voluntary_ctxt_switches:"),
         involuntary_switches: number(&status, "nonvoluntary_ctxt_switches:"),
     }
@@ -303,6 +303,12 @@ pub(crate) fn waiting_of_all(pid: Pid, threads_now: u64, cpu_ns: Option<u64>, fi
 /// An open `schedstat` file: the time that a thread ran, and the time that it was runnable without a processor.
 pub(crate) struct Schedule(OwnedFd);
 
+impl AsRawFd for Schedule {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 impl Schedule {
     /// The schedule of the first thread of a process.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
@@ -348,9 +354,19 @@ pub(crate) struct Memory {
     pub(crate) of_files: Option<u64>,
 }
 
+/// The text of a file about the memory of a process. Once its first thread has ended, only the others have it.
+fn about_memory(pid: Pid, name: &str, key: &str) -> Option<String> {
+    let has_it = |thread: Pid| lines(thread, name).filter(|text| number(text, key).is_some());
+    has_it(pid).or_else(|| {
+        let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+        let numbers = threads.flatten().filter_map(|thread| thread.file_name().to_str()?.parse().ok());
+        numbers.filter(|&thread| thread != pid).find_map(has_it)
+    })
+}
+
 /// The memory of a process, or `None` if the system does not say how it is shared.
 pub(crate) fn memory(pid: Pid) -> Option<Memory> {
-    let rollup = lines(pid, "smaps_rollup")?;
+    let rollup = about_memory(pid, "smaps_rollup", "Pss:")?;
     let [proportional, resident, of_files] =
         ["Pss:", "Rss:", "Pss_File:"].map(|key| number(&rollup, key).map(|kib| kib * 1024));
     Some(Memory { proportional: proportional?, resident: resident?, of_files })
@@ -358,7 +374,7 @@ pub(crate) fn memory(pid: Pid) -> Option<Memory> {
 
 /// Resident memory of a process in bytes; shared pages count in full.
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
-    let status = lines(pid, "status")?;
+    let status = about_memory(pid, "status", "VmRSS:")?;
     Some(number(&status, "VmRSS:")? * 1024)
 }
 

@@ -17,7 +17,7 @@ pub(crate) mod usage;
 pub(crate) mod watched;
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +53,8 @@ const SETTLED_NS: i64 = 20_000_000;
 /// Largest number of processes for which `schedstat` stays open from their first program to their next call, which saves
 /// 3 µs each.
 const MOST_OPEN_SCHEDULES: usize = 256;
+/// Files that stay free for reading of processes: without them, nothing would be known of a further process.
+const FREE_FILES: u64 = 32;
 /// Largest number of unknown ancestors that are looked up for a new process.
 const MOST_ANCESTORS: usize = 64;
 
@@ -65,6 +67,8 @@ pub(crate) struct Watch {
     /// Setuid and setgid programs run without the rights of their owners.
     is_without_new_rights: bool,
     root: Pid,
+    /// Descriptors of processes stay below this number.
+    most_files: u64,
     tree: Mutex<Tree>,
     programs: Mutex<Programs>,
     /// There is a thread that hears of ends. Relaxed: it is only about that thread.
@@ -115,6 +119,7 @@ impl Watch {
             are_noticed: ends::are_noticed(),
             is_without_new_rights,
             root,
+            most_files: system::most_files().saturating_sub(FREE_FILES),
             tree: Mutex::new(tree),
             programs: Mutex::default(),
             hears_ends: AtomicBool::new(false),
@@ -229,7 +234,7 @@ impl Watch {
         let are_few = tree.processes.len() <= MOST_OPEN_SCHEDULES;
         if let Some(known) = tree.processes.get_mut(&process) {
             known.pending = Some(Pending { time_ns, execution, used, before });
-            known.schedule = schedule.filter(|_| are_few);
+            known.schedule = schedule.filter(|schedule| are_few && self.leaves_files_free(schedule));
         }
         None
     }
@@ -435,6 +440,11 @@ impl Watch {
         self.begin_at(tree, process, began_ns, Some(stat.began_ticks), descriptor, parent);
     }
 
+    /// Returns true if enough files can be opened beside this one, of which the system gives each the lowest number that is free.
+    fn leaves_files_free(&self, file: &impl AsRawFd) -> bool {
+        u64::try_from(file.as_raw_fd()).is_ok_and(|number| number < self.most_files)
+    }
+
     fn begin_at(
         &self,
         tree: &mut Tree,
@@ -456,6 +466,10 @@ impl Watch {
         let id = self.ledger.begin(began_ns, Begun { pid: process, parent: above, is_borrowing: false });
         tree.begun = tree.begun.wrapping_add(1);
         let key = key(process, tree.begun);
+        let descriptor = descriptor.and_then(|descriptor| match self.leaves_files_free(&descriptor) {
+            true => Ok(descriptor),
+            false => Err(std::io::Error::from_raw_os_error(libc::EMFILE)),
+        });
         let watched = descriptor.and_then(|descriptor| self.ends.watch(&descriptor, key).map(|()| descriptor));
         tree.unwatched += u64::from(watched.as_ref().is_err_and(is_for_lack_of_files));
         let descriptor = watched.ok();
@@ -690,7 +704,9 @@ impl Watch {
         // left before the end of the last one is reported; its last call is its end.
         let mut ended = Vec::new();
         for (&process, known) in &tree.processes {
-            if known.ended_ns.is_some() || known.last.is_some() {
+            // Of one without a descriptor no end is reported, so nobody knows when it ended.
+            let is_gone = known.descriptor.is_none() && !system::exists(process);
+            if known.ended_ns.is_some() || known.last.is_some() || is_gone {
                 ended.push(process);
             }
         }
@@ -701,6 +717,9 @@ impl Watch {
         }
         if let Some(known) = tree.processes.remove(&self.root) {
             self.write_end(&mut tree, self.root, known, Some(status));
+        }
+        if tree.unwatched > 0 {
+            self.ledger.fact(Word::of_settings("processes not watched"), &tree.unwatched.to_string());
         }
         if self.are_noticed {
             self.ledger.fact(Word::of_settings("parents of unseen processes"), &tree.with_unseen.to_string());

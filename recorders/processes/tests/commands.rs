@@ -59,6 +59,7 @@ in_both_ways! {
     threads_fork_and_execute,
     a_thread_with_a_name_executes_what_it_finds,
     a_process_with_threads_has_a_peak_when_it_ends,
+    a_process_whose_first_thread_has_ended_has_its_memory,
     memory_over_time_is_that_of_the_program,
     what_a_process_wrote_is_not_what_its_children_wrote,
 }
@@ -614,6 +615,22 @@ int main(void) {
     let peak = tree.samples().map(|sample| sample.total_bytes()).max().unwrap();
     // The sampler waits a hundred times as long as a sample took: for 50 MiB less than the child sleeps.
     assert!(peak > 50 << 20 && peak < 60 << 20, "{peak}");
+}
+
+fn a_process_whose_first_thread_has_ended_has_its_memory() {
+    let source = "
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *hold(void *unused) { size_t bytes = 50u << 20; memset(malloc(bytes), 1, bytes); sleep(2); return 0; }
+int main(void) { pthread_t thread; pthread_create(&thread, 0, hold, 0); pthread_exit(0); }";
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = compiled(folder.path(), source) else { return };
+    let (_, tree) = recorded(&[&program]);
+    let own = image(&tree, &program).used.peak_bytes.unwrap();
+    let sampled = tree.samples().map(|sample| sample.total_bytes()).max().unwrap();
+    assert!([own, sampled].iter().all(|bytes| (50 << 20..60 << 20).contains(bytes)), "{own} {sampled}");
 }
 
 fn a_process_that_is_killed_had_as_much_memory_as_its_samples() {

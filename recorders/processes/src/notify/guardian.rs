@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::io::{self, Error};
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -13,11 +13,12 @@ use crate::system::{self, Pid, pair};
 /// names.
 const STACK: usize = 256 << 10;
 
-/// The guardian. Dropping this leaves it to its task: it takes over when this process has ended.
+/// The guardian, which takes over when this process has ended.
 pub(crate) struct Guardian {
     pid: Pid,
-    /// Closing this tells it that the recorder is gone.
-    socket: OwnedFd,
+    /// Closing this tells it that the recorder is gone. So the system does that, once no thread of this process is left: one that
+    /// receives a call after the guardian looked for the last one would take it along.
+    socket: ManuallyDrop<OwnedFd>,
     pub(crate) page: Page,
     listener: Option<Arc<OwnedFd>>,
 }
@@ -40,7 +41,7 @@ impl Guardian {
                 guard(run, refused, top.map_addr(|top| top & !0xf).cast(), &other, page)
             }
             -1 => Err(Error::last_os_error()),
-            pid => Ok(Guardian { pid, socket, page, listener: None }),
+            pid => Ok(Guardian { pid, socket: ManuallyDrop::new(socket), page, listener: None }),
         }
     }
 
@@ -54,7 +55,7 @@ impl Guardian {
     /// Ends it before it has a listener.
     pub(crate) fn withdraw(self) {
         let Guardian { pid, socket, .. } = self;
-        drop(socket);
+        drop(ManuallyDrop::into_inner(socket));
         system::bury(pid);
     }
 
