@@ -18,6 +18,7 @@
 mod curves;
 mod drag;
 mod held;
+mod lent_slots;
 mod load;
 mod memory;
 mod needs;

@@ -104,6 +104,52 @@ fn scripts_go_on_one_after_the_other() {
     assert_eq!(plan.replay(8).wall_ns / 1_000_000, 500);
 }
 
+/// `make -j1` in folders, one after the other, each with jobs that compute for these milliseconds. A make in a folder has 100 MiB.
+fn folders(folders: &[Vec<i64>]) -> ProcessLog {
+    let mut log = ProcessLog::default();
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    log.rows.push((0, Happening::Begin(None, 100, words("make -j1"))));
+    let (mut now, mut next) = (0, 1);
+    for jobs in folders {
+        let make = next;
+        log.rows.push((now, Happening::Begin(Some(0), 100 + make as u64, words("make -C folder"))));
+        for &length in jobs {
+            next += 1;
+            log.rows.push((now, Happening::Begin(Some(make), 100 + next as u64, words("cc -c a.c"))));
+            now += length * MILLISECOND;
+            let user_ns = Some((length * MILLISECOND) as u64);
+            let used = Usage { user_ns, system_ns: Some(0), peak_bytes: Some(1 << 20), ..Usage::default() };
+            log.rows.push((now, Happening::End(next, 0, used)));
+        }
+        let used = Usage { peak_bytes: Some(100 << 20), ..Usage::default() };
+        log.rows.push((now, Happening::End(make, 0, used)));
+        next += 1;
+    }
+    log.rows.push((now, Happening::End(0, 0, Usage::default())));
+    log
+}
+
+/// A make that a make starts has the slot in which it was started, for the first of its jobs.
+#[test]
+fn a_make_in_a_folder_runs_in_a_slot() {
+    for seed in 0..100 {
+        let mut random = Random::new(seed);
+        let mut jobs = || (0..1 + random.below(6)).map(|_| 1 + random.below(500) as i64).collect::<Vec<_>>();
+        let makes: Vec<Vec<i64>> = (0..1 + seed % 12).map(|_| jobs()).collect();
+        let plan = plan(&tree(&folders(&makes)));
+        let lengths = makes.concat();
+        assert_eq!((plan.recorded_slots(), plan.jobs()), (1, lengths.len()));
+        for slots in 1..=4 {
+            let outcome = plan.replay(slots);
+            let wall = (outcome.wall_ns as f64 / 1e6).round() as i64;
+            assert_eq!(wall, greedy(&lengths, slots as usize), "seed {seed}, {slots} slots");
+            let memory = outcome.memory.unwrap();
+            let most = slots.min(makes.len() as u64) * (100 << 20) + slots * (1 << 20);
+            assert!(memory.likely >= 100 << 20 && memory.high <= most, "seed {seed}, {slots} slots: {memory:?}");
+        }
+    }
+}
+
 #[test]
 fn a_faster_class_takes_as_much_less() {
     use barrow_processes::{Classes, LabelId, Rules};

@@ -41,6 +41,19 @@ pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<Nee
     needs
 }
 
+/// The needs of makes that a make started: they began once there was what one of their jobs needs.
+pub(super) fn of_starters(tree: &ProcessTree, nodes: &[Node], needs: &[Need]) -> Vec<Need> {
+    let above = |node: u32| std::iter::successors(nodes[node as usize].starter, |&node| nodes[node as usize].starter);
+    let mut found = Vec::new();
+    for need in needs {
+        let ended_ns = tree.ended_ns(tree.process(nodes[need.node as usize].process));
+        let began_later = |starter: &u32| tree.process(nodes[*starter as usize].process).began_ns >= ended_ns;
+        let starters = above(need.of).take_while(began_later).filter(|&starter| nodes[starter as usize].holds_slot);
+        found.extend(starters.map(|starter| Need { of: starter, node: need.node, part: 1.0 }));
+    }
+    found
+}
+
 /// The need of one node for another one that made a file, unless it began before that.
 fn need(tree: &ProcessTree, nodes: &[Node], of: u32, maker: u32) -> Option<Need> {
     let [user, made_by] = [of, maker].map(|node| tree.process(nodes[node as usize].process));

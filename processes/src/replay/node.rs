@@ -15,6 +15,9 @@ pub(super) struct Node {
     pub(super) is_job: bool,
     /// Whether it needs a slot while it runs.
     pub(super) takes_slot: bool,
+    /// Whether it is a starter that was started in a slot: a make that a make started. The first of its jobs has that slot, and
+    /// while none runs it keeps it.
+    pub(super) holds_slot: bool,
     /// Whether its starter does not end before it.
     pub(super) is_waited_for: bool,
     /// Time from when all its needs are met to its start, in nanoseconds.

@@ -54,6 +54,7 @@ impl Plan {
         let known = nodes.clone();
         let measure = || memory::measure(tree, &mut nodes, &node_of);
         let (curves, mut needs) = rayon::join(measure, || needs::of(tree, &known, &node_of));
+        needs.extend(needs::of_starters(tree, &nodes, &needs));
         let order = order_of_begin(tree, &nodes);
         let most = most_at_once(tree, &nodes, &order);
         let slots = most.max(slots::asked_for(tree));
@@ -266,6 +267,7 @@ fn nodes(tree: &ProcessTree, totals: Option<&Totals>, starters: &Starters) -> (V
             starter,
             is_job,
             takes_slot: is_job && starters.are_slots_of(process.parent),
+            holds_slot: !is_job && process.parent.is_some() && starters.are_slots_of(process.parent),
             is_waited_for: ended_with_starter,
             lag_ns: 0.0,
             work_ns: if is_job { wall } else { 0.0 },

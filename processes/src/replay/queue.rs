@@ -50,6 +50,13 @@ impl Queue {
         Some(job)
     }
 
+    /// Adds a slot: jobs that run wait for others that have none. Returns false if none waits for one.
+    pub(super) fn widen(&mut self) -> bool {
+        let is_needed = self.free == 0 && self.pools.iter().any(|pool| pool.first().is_some());
+        (self.slots, self.free) = (self.slots + u64::from(is_needed), self.free + u64::from(is_needed));
+        is_needed
+    }
+
     /// A job of a pool, or of none, ended.
     pub(super) fn give_back(&mut self, pool: Option<u32>) {
         self.free += 1;

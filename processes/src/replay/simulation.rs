@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 use barrow_analyzer::ProcessId;
 
 use super::held::RunningMemory;
+use super::lent_slots::{Ended, LentSlots};
 use super::node::Node;
 use super::queue::Queue;
 use super::range::MemoryRange;
@@ -97,6 +98,9 @@ struct Simulation<'p> {
     /// Cores that all running jobs need together.
     demand: f64,
     queue: Queue,
+    lent: LentSlots,
+    /// Whether a node has a slot, or had one.
+    had_slot: Vec<bool>,
     /// By time.
     timers: BinaryHeap<Reverse<(Time, Event)>>,
     /// By work.
@@ -116,14 +120,14 @@ const BEGUN: u32 = u32::MAX;
 /// The duration of a replay.
 pub(super) fn time(schedule: &Schedule, nodes: &[Node], limits: Limits<'_>) -> u64 {
     let mut simulation = Simulation::new(schedule, nodes, limits, ReplayGoal::Time);
-    simulation.run();
+    simulation.run_all();
     simulation.outcome.wall_ns
 }
 
 /// The duration and memory of a replay.
 pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
     let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, ReplayGoal::Memory);
-    simulation.run();
+    simulation.run_all();
     let most = simulation.held.most;
     let likely = most.likely.max(0.0);
     // A double holds bytes exactly; rounding outwards keeps the order.
@@ -138,7 +142,7 @@ pub(super) fn outcome(schedule: &Schedule, limits: Limits<'_>) -> Outcome {
 /// The holders of the peak memory of an outcome with these limits, with bytes; shared memory counts in each.
 pub(super) fn holders(schedule: &Schedule, limits: Limits<'_>, outcome: &Outcome) -> Vec<(ProcessId, u64)> {
     let mut simulation = Simulation::new(schedule, &schedule.nodes, limits, ReplayGoal::Holders(outcome.look));
-    simulation.run();
+    simulation.run_all();
     simulation.holders
 }
 
@@ -161,6 +165,8 @@ impl<'p> Simulation<'p> {
             capacity: limits.capacity,
             demand: 0.0,
             queue: Queue::new(limits.slots, limits.pools),
+            lent: LentSlots::new(nodes),
+            had_slot: vec![false; nodes.len()],
             timers: BinaryHeap::new(),
             running: BinaryHeap::new(),
             missing,
@@ -171,7 +177,7 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    fn run(&mut self) {
+    fn run_all(&mut self) {
         for node in 0..self.nodes.len() as u32 {
             self.start_if_ready(node);
         }
@@ -179,13 +185,15 @@ impl<'p> Simulation<'p> {
         while self.holders.is_empty() {
             while let Some(event) = self.next_event() {
                 self.happen(event);
-                while let Some(job) = self.queue.take() {
-                    self.outcome.most_jobs = self.outcome.most_jobs.max(self.queue.used());
-                    self.run_job(job);
-                }
+                self.fill_slots();
                 if !self.holders.is_empty() {
                     break;
                 }
+            }
+            // The jobs of a make may need those of another one, which has no slot.
+            if self.queue.widen() {
+                self.fill_slots();
+                continue;
             }
             // Contradictory times may leave nodes that wait for one another.
             while self.missing.get(next).is_some_and(|&missing| missing == BEGUN) {
@@ -198,6 +206,21 @@ impl<'p> Simulation<'p> {
             self.start_if_ready(next as u32);
         }
         self.outcome.wall_ns = self.now as u64;
+    }
+
+    fn fill_slots(&mut self) {
+        while let Some(node) = self.queue.take() {
+            if self.had_slot[node as usize] {
+                // It has begun in that of its starter.
+                self.queue.give_back(self.nodes[node as usize].pool);
+                continue;
+            }
+            self.outcome.most_jobs = self.outcome.most_jobs.max(self.queue.used());
+            if self.nodes[node as usize].pool.is_none() {
+                self.lent.begin_elsewhere(node);
+            }
+            self.begin_in_slot(node);
+        }
     }
 
     /// The next event. Advances the clocks to it.
@@ -252,9 +275,27 @@ impl<'p> Simulation<'p> {
     fn begin(&mut self, node: u32) {
         let nodes = self.nodes;
         let of = &nodes[node as usize];
-        if of.takes_slot {
-            self.queue.put(node, of.pool);
-        } else if of.is_job {
+        if of.takes_slot || of.holds_slot {
+            match of.pool.is_none() && self.lent.ask(node) {
+                true => self.begin_in_slot(node),
+                false => self.queue.put(node, of.pool),
+            }
+        } else {
+            self.run(node);
+        }
+    }
+
+    fn begin_in_slot(&mut self, node: u32) {
+        self.had_slot[node as usize] = true;
+        self.lent.hold(node);
+        self.run(node);
+    }
+
+    /// A node that has all that it needs runs.
+    fn run(&mut self, node: u32) {
+        let nodes = self.nodes;
+        let of = &nodes[node as usize];
+        if of.is_job {
             self.run_job(node);
         } else {
             if self.asked != ReplayGoal::Time {
@@ -337,15 +378,19 @@ impl<'p> Simulation<'p> {
         self.look();
         if of.is_job {
             self.demand -= of.demand;
-            if of.takes_slot {
-                self.queue.give_back(of.pool);
-            }
         }
         if self.asked != ReplayGoal::Time {
             if of.is_job {
                 self.held.end_job(node, of, self.work);
             } else {
                 self.held.end_starter(node, of);
+            }
+        }
+        if self.had_slot[node as usize] {
+            match self.lent.end(node, |other| self.had_slot[other as usize]) {
+                Ended::Slot => self.queue.give_back(of.pool),
+                Ended::Next(next) => self.begin_in_slot(next),
+                Ended::Kept => {}
             }
         }
         for need in self.schedule.needs_on(node) {
