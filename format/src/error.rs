@@ -3,6 +3,10 @@
 /// The result of reading a part of a recording.
 pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 
+fn beginning(found: &[u8]) -> String {
+    if found.is_empty() { "it is empty".to_owned() } else { format!("it begins with {found:02x?}") }
+}
+
 /// An error in the bytes, with the numbers that show it.
 ///
 /// Offsets count from the start of the slice that was read; the caller adds the offset of
@@ -11,7 +15,7 @@ pub type Result<T, E = FormatError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum FormatError {
     /// The first bytes are not those of a recording.
-    #[error("not a barrow recording: it begins with {found:02x?}")]
+    #[error("not a barrow recording: {}", beginning(found))]
     NotARecording {
         /// The first bytes, at most eight.
         found: Vec<u8>,

@@ -19,8 +19,11 @@ import { processLine } from './state.js';
 const LONGEST = 200;
 /** Characters of a part of a name that stay on one line. */
 const LONGEST_PART = 32;
-/** Steps of a path that are shown at its beginning and its end. */
-const [FIRST_STEPS, LAST_STEPS] = [2, 4];
+/** Steps of a path that are shown at its beginning and its end: where lines break, and where it has one line. */
+const ENDS = [2, 4];
+export const ENDS_OF_LINE = [1, 2];
+/** The most steps that stand beside both ends: a button takes as much room. */
+const FEW_STEPS = 3;
 /** Steps that a click shows. */
 const MOST_AT_ONCE = 500;
 
@@ -140,9 +143,10 @@ export function nameNode(name) {
 
 /**
  * The steps of a path from the roots: what repeats is folded, both ends stay, the middle on demand.
- * @param {string[]} steps @param {(at: number) => Node} [nodeOf] what is shown of a step
+ * @param {string[]} steps @param {(at: number) => Node} [nodeOf] what is shown of a step @param {number[]} [ends] how many stay
  */
-export function pathNode(steps, nodeOf = (at) => nameNode(steps[at])) {
+export function pathNode(steps, nodeOf = (at) => nameNode(steps[at]), ends = ENDS) {
+  const [[first, last], isLine] = [ends, ends === ENDS_OF_LINE];
   const between = () => h('span', { class: 'between', 'aria-hidden': 'true' }, ' › ');
   const node = (/** @type {import('./value_text.js').Fold} */ { start, period, rounds }) => {
     const round = Array.from({ length: period }, (_, at) => [at > 0 ? between() : null, nodeOf(start + at)]);
@@ -150,11 +154,11 @@ export function pathNode(steps, nodeOf = (at) => nameNode(steps[at])) {
     return h('span', { class: 'step' }, open, round, end, rounds > 1 ? ` × ${grouped(rounds)}` : null);
   };
   const folds = foldsOf(steps);
-  const isLong = folds.length > FIRST_STEPS + LAST_STEPS + 1;
-  const rest = isLong ? folds.splice(FIRST_STEPS, folds.length - FIRST_STEPS - LAST_STEPS) : [];
-  const count = () => `… ${grouped(rest.reduce((sum, { period, rounds }) => sum + period * rounds, 0))} more steps …`;
-  const nodes = folds.map((fold, at) => [at > 0 && !(isLong && at === FIRST_STEPS) ? between() : null, node(fold)]);
-  if (isLong) nodes.splice(FIRST_STEPS, 0, [between(), moreOf(h('span', null, h('span', null), between()), rest, (fold) => [node(fold), between()], count)]);
+  const isLong = folds.length > first + last + (isLine ? 1 : FEW_STEPS);
+  const rest = isLong ? folds.splice(first, folds.length - first - last) : [];
+  const count = () => `… ${grouped(rest.reduce((sum, { period, rounds }) => sum + period * rounds, 0))} ${isLine ? '' : 'more steps '}…`;
+  const nodes = folds.map((fold, at) => [at > 0 && !(isLong && at === first) ? between() : null, node(fold)]);
+  if (isLong) nodes.splice(first, 0, [between(), moreOf(h('span', null, h('span', null), between()), rest, (fold) => [node(fold), between()], count)]);
   return h('span', { class: 'path' }, nodes);
 }
 

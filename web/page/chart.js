@@ -280,16 +280,15 @@ export class SeriesChart {
 /** The axis of a unit: from zero to above the largest value, with round numbers. @param {string} unit @param {Measure[]} measures */
 function scaleOf(unit, measures) {
   const most = measures.flatMap((measure) => measure.values).reduce((/** @type {number} */ one, other) => Math.max(one, other ?? 0), 1);
-  const step = stepFor(most, 6, [1, 2, 5, 10], unit === 'bytes' ? 1024 ** Math.floor(Math.log(most) / Math.log(1024)) : 1);
+  const step = unit === 'bytes' ? 2 ** Math.max(0, Math.ceil(Math.log2(most / 6))) : stepFor(most, 6, [1, 2, 5, 10]);
   return { most: most * 1.04, ticks: Array.from({ length: Math.floor(most / step) + 1 }, (_, at) => at * step) };
 }
 
-/** The least round step that divides a length into at most some parts. @param {number} length @param {number} parts @param {number[]} round @param {number} [unit] */
-function stepFor(length, parts, round, unit = 1) {
-  const least = length / parts / unit;
+/** The least round step that divides a length into at most some parts. @param {number} length @param {number} parts @param {number[]} round */
+function stepFor(length, parts, round) {
+  const least = length / parts;
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1e-9)));
-  const step = (round.find((one) => one * power >= least) ?? 10) * power;
-  return unit === 1 ? Math.max(step, 1) : step * unit;
+  return Math.max((round.find((one) => one * power >= least) ?? 10) * power, 1);
 }
 
 /** Runs of places that have a value. @param {(number | null)[]} values @param {number} width @returns {[number, number][][]} */
@@ -311,8 +310,9 @@ function pointsOf(values, width) {
 
 /** @param {number} number @param {string} unit */
 function tickText(number, unit) {
-  if (unit === 'bytes') return numberText(number, unit).replace('.0 ', ' ');
-  for (const [size, name] of /** @type {[number, string][]} */ ([[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])) {
+  const sizes = unit === 'bytes' ? [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [0, 'B']] : [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
+  for (const [size, name] of /** @type {[number, string][]} */ (sizes)) {
+    if (size === 0) return `${number} ${name}`;
     if (number >= size) return `${Number((number / size).toPrecision(3))} ${name}`;
   }
   return grouped(number);

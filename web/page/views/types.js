@@ -1,7 +1,7 @@
 // Types: how many objects, their sizes, what changed, and their series. Also sites, ages, and what was born or died.
 
 import { fill, h } from '../dom.js';
-import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
+import { ENDS_OF_LINE, cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
 import { grouped, text, visible } from '../value_text.js';
 import { cellOf, csvLink, factOf, noteNode, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
 import { attributesOf, totalNamed } from '../asked_rows.js';
@@ -163,13 +163,13 @@ class TypesView {
     const shown = table.columns.map((column, at) => ({ column, at })).filter(({ column, at }) => at !== name && column.role !== 'place' && column.key !== 'series' && (isDiff ? column.key in COMPARED : forPeople(column) && column.heading)
       && table.rows.some((row) => row[at].kind !== 'none'));
     const columns = shown.map(({ column, at }) => ({
-      key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: needOf(column, shown.length),
+      key: column.key, heading: !isDiff ? column.heading : isPaths && column.key === 'retained_bytes_after' ? 'retained' : COMPARED[column.key], isNumber: isNumeric(column), need: isPaths && column.key === 'retained_bytes_change' ? 0 : needOf(column, shown.length),
       width: widthOf(column), isSorted: ordersBy(column, isDiff ? '_change' : '', order),
       cell: (/** @type {Row} */ row) => cellNode(row[at], column, own),
     }));
     const first = {
       key: 'name', heading: table.columns[name]?.heading || 'name', width: 0, need: 0,
-      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? typePathNode(table, row, this.ctx, whereOf(row, table, answer, this.ctx)) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
+      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? typePathNode(table, row, this.ctx, whereOf(row, table, answer, this.ctx), ENDS_OF_LINE) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
     };
     const series = columnOf(table, 'series');
     if (series < 0 && this.series.size === 0) return [first, ...columns];
