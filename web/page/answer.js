@@ -206,7 +206,7 @@ function pager(answer, table, onPage) {
   const to = from + table.rows.length;
   const last = total === null ? null : Math.max(0, Math.floor((total - 1) / n) * n);
   const button = (/** @type {string} */ label, /** @type {string} */ name, /** @type {number | null | undefined} */ target) =>
-    h('button', { type: 'button', 'aria-label': name, disabled: target === null || target === undefined, onclick: () => onPage(/** @type {number} */ (target), n) }, label);
+    h('button', { type: 'button', 'aria-label': name, disabled: target == null, onclick: () => onPage(/** @type {number} */ (target), n) }, label);
   const jump = h('input', { type: 'number', min: 1, max: total, value: from + 1, 'aria-label': 'first row', inputmode: 'numeric' });
   const go = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -262,8 +262,8 @@ export function renderTable(table, ctx, options = {}) {
   return h('div', { class: 'table-scroll', tabindex: 0, role: 'group', 'aria-label': options.caption ?? table.key.replaceAll('_', ' ') }, element, more);
 }
 
-/** The path of types in a row, each step with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {Where} [where] @param {number[]} [ends] as for `pathNode` */
-export function typePathNode(table, row, ctx, where = {}, ends = undefined) {
+/** The path of types in a row, each step with the link of its objects. @param {Table} table @param {Value[]} row @param {Context} ctx @param {Where} [where] @param {boolean} [isLine] as for `pathNode` */
+export function typePathNode(table, row, ctx, where = {}, isLine = false) {
   const steps = stepsOf(table, row);
   const shown = cellOf(table, row, 'shown_path');
   /** @type {string[]} With the rounds of a cycle, of which only the first step has a line. */
@@ -273,7 +273,7 @@ export function typePathNode(table, row, ctx, where = {}, ends = undefined) {
     if (line === null) return nameNode(texts[at]);
     const text = texts[at].length > 200 ? `${texts[at].slice(0, 200)}…` : texts[at];
     return h('a', { href: ctx.href({ q: line, ...where }), title: visible(line) }, h('bdi', null, breakable(visible(text))));
-  }, ends);
+  }, isLine);
 }
 
 /** A cell as a link to what else has its value. @param {Value[]} row @param {Column} column @param {number} index @param {Table} table @param {Context} ctx @param {import('./cell.js').CellContext} own */

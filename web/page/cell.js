@@ -19,11 +19,6 @@ import { processLine } from './state.js';
 const LONGEST = 200;
 /** Characters of a part of a name that stay on one line. */
 const LONGEST_PART = 32;
-/** Steps of a path that are shown at its beginning and its end: where lines break, and where it has one line. */
-const ENDS = [2, 4];
-export const ENDS_OF_LINE = [1, 2];
-/** The most steps that stand beside both ends: a button takes as much room. */
-const FEW_STEPS = 3;
 /** Steps that a click shows. */
 const MOST_AT_ONCE = 500;
 
@@ -98,7 +93,7 @@ function changeNode(value, column) {
 
 /** A link to an object of a snapshot. @param {number | string} id @param {CellContext} ctx @param {string} [label] */
 export function objectLink(id, ctx, label) {
-  const name = ctx.snapshot === null || ctx.snapshot === undefined ? `@${id}` : `${ctx.snapshot}:@${id}`;
+  const name = ctx.snapshot == null ? `@${id}` : `${ctx.snapshot}:@${id}`;
   return h('a', { class: 'object', href: ctx.href({ q: `info ${name}` }), title: `info ${name}` }, label ?? `@${id}`);
 }
 
@@ -143,10 +138,11 @@ export function nameNode(name) {
 
 /**
  * The steps of a path from the roots: what repeats is folded, both ends stay, the middle on demand.
- * @param {string[]} steps @param {(at: number) => Node} [nodeOf] what is shown of a step @param {number[]} [ends] how many stay
+ * @param {string[]} steps @param {(at: number) => Node} [nodeOf] what is shown of a step @param {boolean} [isLine] whether lines do not break
  */
-export function pathNode(steps, nodeOf = (at) => nameNode(steps[at]), ends = ENDS) {
-  const [[first, last], isLine] = [ends, ends === ENDS_OF_LINE];
+export function pathNode(steps, nodeOf = (at) => nameNode(steps[at]), isLine = false) {
+  // Steps that stay at both ends, and the most between them that do: a button takes as much room.
+  const [first, last, few] = isLine ? [1, 2, 1] : [2, 4, 3];
   const between = () => h('span', { class: 'between', 'aria-hidden': 'true' }, ' › ');
   const node = (/** @type {import('./value_text.js').Fold} */ { start, period, rounds }) => {
     const round = Array.from({ length: period }, (_, at) => [at > 0 ? between() : null, nodeOf(start + at)]);
@@ -154,7 +150,7 @@ export function pathNode(steps, nodeOf = (at) => nameNode(steps[at]), ends = END
     return h('span', { class: 'step' }, open, round, end, rounds > 1 ? ` × ${grouped(rounds)}` : null);
   };
   const folds = foldsOf(steps);
-  const isLong = folds.length > first + last + (isLine ? 1 : FEW_STEPS);
+  const isLong = folds.length > first + last + few;
   const rest = isLong ? folds.splice(first, folds.length - first - last) : [];
   const count = () => `… ${grouped(rest.reduce((sum, { period, rounds }) => sum + period * rounds, 0))} ${isLine ? '' : 'more steps '}…`;
   const nodes = folds.map((fold, at) => [at > 0 && !(isLong && at === first) ? between() : null, node(fold)]);

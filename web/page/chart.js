@@ -2,7 +2,7 @@
 // A drag brushes A..B, a click selects a snapshot, and keys do both.
 
 import { fill, h, svg } from './dom.js';
-import { grouped, numberText } from './value_text.js';
+import { numberText } from './value_text.js';
 
 /** @typedef {{key: string, name: string, unit: string, values: (number | null)[]}} Measure */
 /**
@@ -210,7 +210,7 @@ export class SeriesChart {
       const button = buttons[index];
       button.setAttribute('aria-pressed', String(charted.pinned.has(measure.key)));
       const shown = button.querySelector('.value');
-      if (shown) shown.textContent = value === null || value === undefined ? '' : numberText(value, measure.unit);
+      if (shown) shown.textContent = value == null ? '' : numberText(value, measure.unit);
     });
   }
 
@@ -310,10 +310,7 @@ function pointsOf(values, width) {
 
 /** @param {number} number @param {string} unit */
 function tickText(number, unit) {
-  const sizes = unit === 'bytes' ? [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [0, 'B']] : [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
-  for (const [size, name] of /** @type {[number, string][]} */ (sizes)) {
-    if (size === 0) return `${number} ${name}`;
-    if (number >= size) return `${Number((number / size).toPrecision(3))} ${name}`;
-  }
-  return grouped(number);
+  const [base, names] = unit === 'bytes' ? [1024, [' B', ' KiB', ' MiB', ' GiB', ' TiB']] : [1000, ['', ' k', ' M', ' G']];
+  const at = names.findLastIndex((_, at) => at === 0 || number >= base ** at);
+  return `${Number((number / base ** at).toPrecision(3))}${names[at]}`;
 }

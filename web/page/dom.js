@@ -72,7 +72,7 @@ export function set(element, props) {
       if (value) element.addEventListener(name.slice(2), value);
     } else if (name === 'style') {
       for (const [property, text] of Object.entries(value)) element.style.setProperty(property, String(text));
-    } else if (value === false || value === null || value === undefined) {
+    } else if (value === false || value == null) {
       element.removeAttribute(name);
     } else {
       element.setAttribute(name, value === true ? '' : String(value));

@@ -179,7 +179,7 @@ export function fieldTreeKey(event) {
   const at = all.indexOf(toggle);
   const outer = /** @type {HTMLElement | null | undefined} */ (toggle.closest('li')?.parentElement?.closest('li')?.querySelector('.toggle'));
   const to = { ArrowDown: all[at + 1], ArrowUp: all[at - 1], Home: all[0], End: all[all.length - 1], ArrowLeft: isOpen ? toggle : outer, ArrowRight: isOpen ? all[at + 1] : toggle }[event.key];
-  if (to === undefined || to === null) return;
+  if (to == null) return;
   event.preventDefault();
   if (to === toggle && /^Arrow(Left|Right)$/.test(event.key)) toggle.click();
   else to.focus();

@@ -73,7 +73,7 @@ export class Slots {
 function resultNode(answer, slots) {
   const fact = (/** @type {string} */ key, /** @type {string} */ unit) => {
     const value = factOf(answer, key);
-    return value === undefined || value === null ? '–' : numberText(value, unit);
+    return value == null ? '–' : numberText(value, unit);
   };
   const range = typeof factOf(answer, 'peak_high_bytes') !== 'number' ? '' : ` (${fact('peak_low_bytes', 'bytes')} to ${fact('peak_high_bytes', 'bytes')})`;
   const row = (/** @type {string} */ name, /** @type {string} */ wall, /** @type {string} */ peak) => h('tr', null, h('th', { scope: 'row' }, name), h('td', { class: 'number' }, wall), h('td', { class: 'number' }, peak));

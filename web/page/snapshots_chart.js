@@ -133,7 +133,7 @@ export class Trend {
 /** Measures as a table; what is not known is empty. @param {number[]} snapshots @param {import('./chart.js').Measure[]} measures */
 function tableOf(snapshots, measures) {
   const head = (/** @type {string} */ name) => h('th', { scope: 'col', class: 'number' }, name);
-  const cell = (/** @type {import('./chart.js').Measure} */ { values, unit }, /** @type {number} */ at) => h('td', { class: 'number' }, values[at] === null || values[at] === undefined ? '' : numberText(values[at], unit));
+  const cell = (/** @type {import('./chart.js').Measure} */ { values, unit }, /** @type {number} */ at) => h('td', { class: 'number' }, values[at] == null ? '' : numberText(values[at], unit));
   return h('table', { class: 'rows' }, h('thead', null, h('tr', null, head('snapshot'), measures.map(({ name }) => head(name)))),
     h('tbody', null, snapshots.map((snapshot, at) => h('tr', null, h('td', { class: 'number' }, snapshot), measures.map((measure) => cell(measure, at))))));
 }

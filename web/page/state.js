@@ -79,7 +79,7 @@ export function changed(state, change) {
   if (change.s !== undefined && change.s !== state.s) Object.assign(next, { w: state.w.filter((one) => !isOfSnapshot(one)), lets: ofAll(state.lets) });
   for (const [key, value] of Object.entries(change)) {
     if (OWN.has(key)) Object.assign(next, { [key]: value });
-    else if (value === null || value === undefined) delete next.extra[key];
+    else if (value == null) delete next.extra[key];
     else next.extra[key] = String(value);
   }
   return next;

@@ -258,7 +258,7 @@ class FlameView {
     const table = answer?.tables.at(-1);
     const at = table?.columns.findIndex((column) => column.key === 'object') ?? -1;
     const above = table?.rows[0]?.[at]?.value;
-    this.ctx.go({ q: above === undefined || above === null ? 'dominators' : `dominators ${factOf(/** @type {Answer} */ (answer), 'snapshot') ?? 0}:@${above}`, as: 'flame', zoom: null });
+    this.ctx.go({ q: above == null ? 'dominators' : `dominators ${factOf(/** @type {Answer} */ (answer), 'snapshot') ?? 0}:@${above}`, as: 'flame', zoom: null });
   }
 
   // Growth and age

@@ -151,7 +151,7 @@ class MetricView {
     const points = series.values.flatMap(({ value, run }, at) => {
       const x = places[at];
       // Points of a name are beside each other.
-      return x === null || x === undefined ? [] : [{ x: names ? x + ((at * 0.618) % 1) * 0.5 - 0.25 : x, y: value, run, mode: modeAt(modes, value), words: `, ${visible(knob.name)} ${visible(String(knob.settings[at]))}` }];
+      return x == null ? [] : [{ x: names ? x + ((at * 0.618) % 1) * 0.5 - 0.25 : x, y: value, run, mode: modeAt(modes, value), words: `, ${visible(knob.name)} ${visible(String(knob.settings[at]))}` }];
     });
     this.settings.show({ label: `values of ${visible(series.metric)} over ${title}`, unit: series.unit, names, failed: [], points });
   }

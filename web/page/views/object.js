@@ -196,7 +196,7 @@ class ObjectPane {
       ? h('a', { class: 'button', href: ctx.href({ w: ctx.state.w.filter((one) => one !== `@${of.object}`) }) }, 'with this again')
       : h('a', { class: 'button', href: ctx.href({ w: [...ctx.state.w, `@${of.object}`], s: of.snapshot }), title: `without @${of.object}` }, 'without this');
     fill(this.head,
-      h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own === null || of.own === undefined ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
+      h('h2', null, h('span', { class: 'object' }, of.name), ' ', nameNode(of.type), of.own == null ? null : [' ', h('span', { class: 'muted' }, nameNode(of.own))]),
       h('div', { class: 'object-actions' }, without, line(`path ${of.name} 3`, 'path 3'), line(`path ${of.name} --weak`, 'weak'), this.#avoid(of.name),
         line(`dominators ${of.name}`, 'tree from here'), line(`find ${nameIs('type', of.type)}${of.kind ? ` and kind = ${literal(of.kind)}` : ''} by retained`, 'objects of this type'),
         copy, this.#close()));

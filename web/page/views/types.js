@@ -1,7 +1,7 @@
 // Types: how many objects, their sizes, what changed, and their series. Also sites, ages, and what was born or died.
 
 import { fill, h } from '../dom.js';
-import { ENDS_OF_LINE, cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
+import { cellNode, forPeople, isNumeric, nameNode, numberOf } from '../cell.js';
 import { grouped, text, visible } from '../value_text.js';
 import { cellOf, csvLink, factOf, noteNode, numbersOf, renderTable, snapshotOf, typePathNode } from '../answer.js';
 import { attributesOf, totalNamed } from '../asked_rows.js';
@@ -169,7 +169,7 @@ class TypesView {
     }));
     const first = {
       key: 'name', heading: table.columns[name]?.heading || 'name', width: 0, need: 0,
-      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? typePathNode(table, row, this.ctx, whereOf(row, table, answer, this.ctx), ENDS_OF_LINE) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
+      cell: (/** @type {Row} */ row) => (row[name]?.kind === 'path' ? typePathNode(table, row, this.ctx, whereOf(row, table, answer, this.ctx), true) : h('a', { href: this.ctx.href({ q: this.#lineOf(row) }) }, nameNode(String(row[name]?.value ?? '–')))),
     };
     const series = columnOf(table, 'series');
     if (series < 0 && this.series.size === 0) return [first, ...columns];
