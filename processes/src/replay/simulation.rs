@@ -87,6 +87,11 @@ enum Event {
 /// The part of its time in which a job surely runs: the times of a replay differ from those of the next recording.
 const SURE: (f64, f64) = (0.25, 0.75);
 
+/// Shorter jobs never surely run at the same time as others, in nanoseconds: half of them is the time between two samples of
+/// several processes, and the recorded peak is the largest sample. Of 50 recordings of jobs of up to 0.3 s, six had a lower
+/// peak than without this.
+const LEAST_SURE_NS: f64 = 300e6;
+
 struct Simulation<'p> {
     schedule: &'p Schedule,
     nodes: &'p [Node],
@@ -326,7 +331,7 @@ impl<'p> Simulation<'p> {
         if self.asked != ReplayGoal::Time {
             self.held.begin_job(node, of, self.work);
             self.lead(node, 0.0, 0);
-            if of.memory.mean > 0.0 {
+            if of.memory.mean > 0.0 && of.work_ns >= LEAST_SURE_NS {
                 self.when_done(of, SURE.0, Event::Sure(node));
                 self.when_done(of, SURE.1, Event::Unsure(node));
             }
