@@ -132,17 +132,26 @@ fn folders(folders: &[Vec<i64>]) -> ProcessLog {
 /// A make that a make starts has the slot in which it was started, for the first of its jobs.
 #[test]
 fn a_make_in_a_folder_runs_in_a_slot() {
+    use barrow_processes::{Classes, LabelId, Rules};
     for seed in 0..100 {
         let mut random = Random::new(seed);
         let mut jobs = || (0..1 + random.below(6)).map(|_| 1 + random.below(500) as i64).collect::<Vec<_>>();
         let makes: Vec<Vec<i64>> = (0..1 + seed % 12).map(|_| jobs()).collect();
-        let plan = plan(&tree(&folders(&makes)));
+        let tree = tree(&folders(&makes));
+        let (totals, classes) = (Totals::of(&tree), Classes::of(&tree, Rules::standard()).unwrap());
+        let compiler = classes.first().labels().iter().position(|label| label == "compiler").unwrap();
+        let plan = plan(&tree);
+        let one_at_a_time = plan.with_pool(&tree, &totals, (classes.first(), LabelId(compiler as u32)), 1);
         let lengths = makes.concat();
         assert_eq!((plan.recorded_slots(), plan.jobs()), (1, lengths.len()));
         for slots in 1..=4 {
             let outcome = plan.replay(slots);
             let wall = (outcome.wall_ns as f64 / 1e6).round() as i64;
             assert_eq!(wall, greedy(&lengths, slots as usize), "seed {seed}, {slots} slots");
+            let in_pool = one_at_a_time.replay(slots);
+            let wall = (in_pool.wall_ns as f64 / 1e6).round() as i64;
+            assert_eq!(wall, lengths.iter().sum::<i64>(), "seed {seed}, {slots} slots");
+            assert!(outcome.most_jobs.max(in_pool.most_jobs) <= slots, "seed {seed}, {slots} slots");
             let memory = outcome.memory.unwrap();
             let most = slots.min(makes.len() as u64) * (100 << 20) + slots * (1 << 20);
             assert!(memory.likely >= 100 << 20 && memory.high <= most, "seed {seed}, {slots} slots: {memory:?}");

@@ -94,8 +94,8 @@ impl LentSlots {
         }
     }
 
-    /// A node that needed a slot ends. `has_begun` tells of nodes that waited.
-    pub(super) fn end(&mut self, node: u32, has_begun: impl Fn(u32) -> bool) -> Ended {
+    /// A node that needed a slot ends. `may_begin` tells whether a node that waited may begin if it has its slot.
+    pub(super) fn end(&mut self, node: u32, mut may_begin: impl FnMut(u32) -> bool) -> Ended {
         if let Some(held) = self.of(node) {
             held.is_free = false;
         }
@@ -106,7 +106,7 @@ impl LentSlots {
             return Ended::Slot;
         }
         while let Some(Reverse(next)) = holder.waiting.pop() {
-            if !has_begun(next) {
+            if may_begin(next) {
                 self.is_lent[next as usize] = true;
                 return Ended::Next(next);
             }

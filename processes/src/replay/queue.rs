@@ -7,6 +7,8 @@ use std::collections::BinaryHeap;
 pub(super) struct Queue {
     slots: u64,
     free: u64,
+    /// Slots that were added for jobs that others wait for, until one is given back.
+    added: u64,
     /// The first is for jobs without a pool.
     pools: Vec<Pool>,
 }
@@ -25,12 +27,12 @@ impl Pool {
 impl Queue {
     pub(super) fn new(slots: u64, pools: &[u64]) -> Self {
         let pool = |&free: &u64| Pool { free: free.max(1), waiting: BinaryHeap::new() };
-        Queue { slots, free: slots, pools: [u64::MAX].iter().chain(pools).map(pool).collect() }
+        Queue { slots, free: slots, added: 0, pools: [u64::MAX].iter().chain(pools).map(pool).collect() }
     }
 
     /// Slots that are used.
     pub(super) fn used(&self) -> u64 {
-        self.slots - self.free
+        self.slots.saturating_sub(self.free)
     }
 
     pub(super) fn put(&mut self, job: u32, pool: Option<u32>) {
@@ -50,18 +52,31 @@ impl Queue {
         Some(job)
     }
 
-    /// Adds a slot: jobs that run wait for others that have none. Returns false if none waits for one.
+    /// Adds a slot until the next one is given back: jobs that run wait for others that have none. Returns false if none waits
+    /// for one.
     pub(super) fn widen(&mut self) -> bool {
         let is_needed = self.free == 0 && self.pools.iter().any(|pool| pool.first().is_some());
-        (self.slots, self.free) = (self.slots + u64::from(is_needed), self.free + u64::from(is_needed));
+        (self.added, self.free) = (self.added + u64::from(is_needed), self.free + u64::from(is_needed));
         is_needed
     }
 
-    /// A job of a pool, or of none, ended.
-    pub(super) fn give_back(&mut self, pool: Option<u32>) {
-        self.free += 1;
+    /// Takes a place in a pool for a job that has a slot. Returns false if there is none.
+    pub(super) fn take_place(&mut self, pool: Option<u32>) -> bool {
+        let Some(pool) = self.pools.get_mut(place(pool)).filter(|pool| pool.free > 0) else { return false };
+        pool.free -= 1;
+        true
+    }
+
+    pub(super) fn give_back_place(&mut self, pool: Option<u32>) {
         if let Some(pool) = self.pools.get_mut(place(pool)) {
             pool.free += 1;
+        }
+    }
+
+    pub(super) fn give_back_slot(&mut self) {
+        match self.added.checked_sub(1) {
+            Some(added) => self.added = added,
+            None => self.free += 1,
         }
     }
 }

@@ -217,13 +217,12 @@ impl<'p> Simulation<'p> {
         while let Some(node) = self.queue.take() {
             if self.had_slot[node as usize] {
                 // It has begun in that of its starter.
-                self.queue.give_back(self.nodes[node as usize].pool);
+                self.queue.give_back_slot();
+                self.queue.give_back_place(self.nodes[node as usize].pool);
                 continue;
             }
             self.outcome.most_jobs = self.outcome.most_jobs.max(self.queue.used());
-            if self.nodes[node as usize].pool.is_none() {
-                self.lent.begin_elsewhere(node);
-            }
+            self.lent.begin_elsewhere(node);
             self.begin_in_slot(node);
         }
     }
@@ -281,10 +280,14 @@ impl<'p> Simulation<'p> {
         let nodes = self.nodes;
         let of = &nodes[node as usize];
         if of.takes_slot || of.holds_slot {
-            match of.pool.is_none() && self.lent.ask(node) {
-                true => self.begin_in_slot(node),
-                false => self.queue.put(node, of.pool),
+            let has_place = self.queue.take_place(of.pool);
+            if has_place && self.lent.ask(node) {
+                return self.begin_in_slot(node);
             }
+            if has_place {
+                self.queue.give_back_place(of.pool);
+            }
+            self.queue.put(node, of.pool);
         } else {
             self.run(node);
         }
@@ -392,8 +395,11 @@ impl<'p> Simulation<'p> {
             }
         }
         if self.had_slot[node as usize] {
-            match self.lent.end(node, |other| self.had_slot[other as usize]) {
-                Ended::Slot => self.queue.give_back(of.pool),
+            self.queue.give_back_place(of.pool);
+            let (queue, had_slot) = (&mut self.queue, &self.had_slot);
+            let may_begin = |other: u32| !had_slot[other as usize] && queue.take_place(nodes[other as usize].pool);
+            match self.lent.end(node, may_begin) {
+                Ended::Slot => self.queue.give_back_slot(),
                 Ended::Next(next) => self.begin_in_slot(next),
                 Ended::Kept => {}
             }
