@@ -181,6 +181,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_recording_is_told_by_its_beginning() {
+        let said = |bytes: &[u8]| Header::parse(bytes).unwrap_err().to_string();
+        assert_eq!(said(b""), "not a barrow recording: it is empty");
+        assert_eq!(said(b"PK"), "not a barrow recording: it begins with [50, 4b]");
+    }
+
+    #[test]
     fn every_flipped_bit_is_noticed() {
         let (header, trailer) =
             (Header::new([7; 16], 42).encode(), Trailer { index_offset: 64, index_length: 80 }.encode());
