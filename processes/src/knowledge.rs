@@ -4,6 +4,7 @@
 //!   recorded by            waits   memory kills   failures   starters   one command
 //!   barrow record          yes     yes            yes        yes        yes
 //!   …, by last calls       no      no             at least   yes        yes
+//!   …, with few files      no      no             yes        yes        yes
 //!   strace                 no      no             yes        yes        no
 //!   Kleknev                no      no             at least   yes        no
 //!   barrow-sh              no      no             yes        yes        no

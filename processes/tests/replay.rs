@@ -159,6 +159,37 @@ fn a_make_in_a_folder_runs_in_a_slot() {
     }
 }
 
+/// A make waits until there is what its jobs need, if it did so before.
+#[test]
+fn a_make_in_a_folder_waits_for_what_its_jobs_need() {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let begin = |ms: i64, parent, pid, line: &str| (ms * MILLISECOND, Happening::Begin(parent, pid, words(line)));
+    let end = |ms: i64, id, worked_ms: u64, bytes| {
+        let user_ns = Some(worked_ms * MILLISECOND as u64);
+        let used = Usage { user_ns, system_ns: Some(0), peak_bytes: Some(bytes), ..Usage::default() };
+        (ms * MILLISECOND, Happening::End(id, 0, used))
+    };
+    let rows = vec![
+        begin(0, None, 100, "make -j1"),
+        begin(0, Some(0), 101, "make -C lib"),
+        begin(0, Some(1), 102, "ar qc library.a"),
+        end(300, 2, 300, 1 << 20),
+        end(300, 1, 0, 100 << 20),
+        begin(300, Some(0), 103, "make -C app"),
+        begin(300, Some(3), 104, "cc main.c -o main library.a"),
+        end(500, 4, 200, 1 << 20),
+        end(500, 3, 0, 100 << 20),
+        end(500, 0, 0, 0),
+    ];
+    let plan = plan(&tree(&ProcessLog { rows }));
+    for slots in 1..=4 {
+        let outcome = plan.replay(slots);
+        assert_eq!(outcome.wall_ns / 1_000_000, 500, "{slots} slots");
+        // Both makes never run at the same time.
+        assert_eq!(outcome.memory.unwrap().high, 101 << 20, "{slots} slots");
+    }
+}
+
 #[test]
 fn a_faster_class_takes_as_much_less() {
     use barrow_processes::{Classes, LabelId, Rules};

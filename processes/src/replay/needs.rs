@@ -41,15 +41,21 @@ pub(super) fn of(tree: &ProcessTree, nodes: &[Node], node_of: &[u32]) -> Vec<Nee
     needs
 }
 
-/// The needs of makes that a make started: they began once there was what one of their jobs needs.
+/// The needs of makes that a make started: they began once there was what one of their jobs needs, and the make that made it had
+/// ended.
 pub(super) fn of_starters(tree: &ProcessTree, nodes: &[Node], needs: &[Need]) -> Vec<Need> {
     let above = |node: u32| std::iter::successors(nodes[node as usize].starter, |&node| nodes[node as usize].starter);
+    let process = |node: u32| tree.process(nodes[node as usize].process);
     let mut found = Vec::new();
     for need in needs {
-        let ended_ns = tree.ended_ns(tree.process(nodes[need.node as usize].process));
-        let began_later = |starter: &u32| tree.process(nodes[*starter as usize].process).began_ns >= ended_ns;
-        let starters = above(need.of).take_while(began_later).filter(|&starter| nodes[starter as usize].holds_slot);
-        found.extend(starters.map(|starter| Need { of: starter, node: need.node, part: 1.0 }));
+        let ended_before = |node: u32, starter: u32| tree.ended_ns(process(node)) <= process(starter).began_ns;
+        for starter in above(need.of).take_while(|&starter| ended_before(need.node, starter)) {
+            let makers = above(need.node).take_while(|&maker| ended_before(maker, starter));
+            let node = makers.last().unwrap_or(need.node);
+            if nodes[starter as usize].holds_slot {
+                found.push(Need { of: starter, node, part: 1.0 });
+            }
+        }
     }
     found
 }

@@ -53,7 +53,8 @@ const SETTLED_NS: i64 = 20_000_000;
 /// Largest number of processes for which `schedstat` stays open from their first program to their next call, which saves
 /// 3 µs each.
 const MOST_OPEN_SCHEDULES: usize = 256;
-/// Files that stay free for reading of processes: without them, nothing would be known of a further process.
+/// The number of files that can still be opened, to read what the system tells of processes: without them, nothing would be
+/// known of a further one.
 const FREE_FILES: u64 = 32;
 /// Largest number of unknown ancestors that are looked up for a new process.
 const MOST_ANCESTORS: usize = 64;

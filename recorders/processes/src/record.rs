@@ -119,8 +119,8 @@ fn notified(
     Ok(Outcome { ended: Ended::of(status), notes: watch.notes(), failure })
 }
 
-/// Waits until the command ends, and passes signals on to it. Samples memory if it takes long enough for that: a thread costs a short
-/// one more than all its calls. Returns its status, and the usage of it and the children it waited for.
+/// Waits until the command ends, and passes signals on to it. Starts the sampler when its first sample is due: a short command does
+/// without that thread. Returns its status, and the usage of it and the children it waited for.
 fn accompany(root: Pid, ledger: &Arc<Ledger>, watch: &Arc<Watch>) -> io::Result<(i32, Resources)> {
     let passage = Passage::to(root);
     let first = Instant::now() + SHORTEST_WAIT;

@@ -554,7 +554,7 @@ fn what_a_process_wrote_is_not_what_its_children_wrote() {
 fn compiled(folder: &Path, source: &str) -> Option<String> {
     let (program, file) = (folder.join("program").display().to_string(), folder.join("program.c"));
     std::fs::write(&file, source).unwrap();
-    let compiled = run("cc", &["-w", "-o", &program, file.to_str().unwrap()])?;
+    let compiled = run("cc", &["-w", "-pthread", "-o", &program, file.to_str().unwrap()])?;
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     Some(program)
 }
