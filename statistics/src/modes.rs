@@ -7,6 +7,7 @@
 //!              segments   cut where several skewed clusters are more likely than one (cluster, valley, groups)
 //!                 │
 //!                 ├─────▶ mixture     modes of one shape that overlap, if they are more likely still
+//!                 ├─────▶ widths      below which no cluster is, for a second look
 //!                 │
 //!                 └─────▶ intervals   of locations and weights
 //! ```
@@ -22,6 +23,7 @@ mod mixture;
 mod scaled;
 mod segments;
 mod valley;
+mod widths;
 
 use crate::sample::{Sample, median};
 pub(crate) use intervals::wilson;

@@ -222,6 +222,11 @@ impl Values {
         Values { scaled: scaled.to_vec(), least_scales, halves }
     }
 
+    /// The same values, with other minimum standard deviations.
+    pub(super) fn with_least_scales(self, least_scales: Vec<f64>) -> Self {
+        Values { least_scales, ..self }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.scaled.len()
     }

@@ -18,7 +18,7 @@ const ENOUGH: f64 = 1e-4;
 /// of values; and the price of any mixture. With a factor of 1.1 and no constant, a third mode 4 sigma from its
 /// neighbours was found in 53 % instead of 60 % of the samples of 60 values; one normal mode is called several in 1.0 %
 /// of the samples instead of 0.2 %.
-const MODE: [f64; 2] = [0.65, 0.85];
+const MODE: [f64; 2] = [0.35, 0.85];
 const ANY: f64 = 0.3;
 /// Minimum number of values of a mode, their minimum share of all values, and their minimum number of groups. In real
 /// times, fewer values far above the others are disturbances: all modes are equally wide here, so a mixture takes the
@@ -57,28 +57,53 @@ impl Search<'_> {
         MODE[0] + MODE[1] * (self.part * self.values.len() as f64).ln()
     }
 
-    /// The score and the cuts of the best mixture of two or more modes. Each list of `begins` has the initial peaks of
-    /// a mixture with as many modes.
-    pub(crate) fn best<'b>(&self, begins: impl Iterator<Item = &'b [f64]>) -> Option<(f64, Vec<usize>)> {
+    /// The score and the cuts of the best mixture of two or more modes, if its score is higher than `wanted`. Each list
+    /// of `begins` has the initial peaks of a mixture with as many modes.
+    pub(crate) fn best<'b>(&self, begins: impl Iterator<Item = &'b [f64]>, wanted: f64) -> Option<(f64, Vec<usize>)> {
         begins
             .filter(|peaks| (2..=MOST).contains(&peaks.len()))
             .filter_map(|peaks| {
-                let mixture = self.likeliest(peaks)?;
-                let cuts = self.cuts(&mixture)?;
-                Some((self.part * mixture.log_likelihood - ANY - self.mode_price() * peaks.len() as f64, cuts))
+                let price = ANY + self.mode_price() * peaks.len() as f64;
+                let mixture = self.likeliest(peaks, (wanted + price) / self.part)?;
+                Some((self.part * mixture.log_likelihood - price, self.cuts(&mixture)?))
             })
+            .filter(|(score, _)| *score > wanted)
             .max_by(|one, other| one.0.total_cmp(&other.0))
     }
 
     /// The most likely mixture with as many modes as `peaks`, starting from these and from places at equal distances.
-    fn likeliest(&self, peaks: &[f64]) -> Option<Mixture> {
+    /// One that cannot be expected to become as likely as `wanted` is not improved any further.
+    fn likeliest(&self, peaks: &[f64], wanted: f64) -> Option<Mixture> {
         let (first, last) = (self.values[0], self.values[self.values.len() - 1]);
         let even = (0..peaks.len()).map(|at| first + (last - first) * (at as f64 + 0.5) / peaks.len() as f64);
         let even: Vec<f64> = even.collect();
         let wide = ((last - first) / 4.0 / peaks.len() as f64).max(self.least_scale);
-        let both = [peaks, &even].map(|peaks| Mixture::climb(self.values, peaks, wide, self.least_scale));
+        let both = [peaks, &even].map(|peaks| self.climb(peaks, wide, wanted));
         let fits = both.into_iter().filter(|mixture| self.allows(mixture));
         fits.max_by(|one, other| one.log_likelihood.total_cmp(&other.log_likelihood))
+    }
+
+    /// Improves a mixture that starts from these peaks, until it stays as it is, or would stay below the log-likelihood
+    /// `wanted` even if each further step improved it as much as the last.
+    fn climb(&self, peaks: &[f64], wide: f64, wanted: f64) -> Mixture {
+        let count = peaks.len();
+        let mut mixture = Mixture {
+            peaks: peaks.to_vec(),
+            weights: vec![1.0 / count as f64; count],
+            left: wide,
+            right: wide,
+            log_likelihood: f64::MIN,
+        };
+        let mut room = Buffers::default();
+        for left in (0..STEPS).rev() {
+            let before = mixture.log_likelihood;
+            mixture.improve(self.values, self.least_scale, &mut room);
+            let gain = mixture.log_likelihood - before;
+            if gain < ENOUGH || mixture.log_likelihood + gain * left as f64 <= wanted {
+                break;
+            }
+        }
+        mixture.peaks_ascending()
     }
 
     /// Whether each mode has enough values, and there is a valley between neighbours.
@@ -105,27 +130,6 @@ impl Search<'_> {
 }
 
 impl Mixture {
-    /// Improves a mixture that starts from these peaks.
-    fn climb(values: &[f64], peaks: &[f64], wide: f64, least_scale: f64) -> Self {
-        let count = peaks.len();
-        let mut mixture = Mixture {
-            peaks: peaks.to_vec(),
-            weights: vec![1.0 / count as f64; count],
-            left: wide,
-            right: wide,
-            log_likelihood: f64::MIN,
-        };
-        let mut room = Buffers::default();
-        for _ in 0..STEPS {
-            let before = mixture.log_likelihood;
-            mixture.improve(values, least_scale, &mut room);
-            if mixture.log_likelihood - before < ENOUGH {
-                break;
-            }
-        }
-        mixture.peaks_ascending()
-    }
-
     /// Takes one step. The likelihood is that of the mixture before it. `room` keeps memory between steps.
     fn improve(&mut self, values: &[f64], least_scale: f64, room: &mut Buffers) {
         let n = values.len();
@@ -356,7 +360,7 @@ mod tests {
     #[test]
     fn no_mixture_nearby_is_more_likely() {
         let values = around(&[0.0, 4.5], 100);
-        let found = with(&values, |search| search.likeliest(&[1.0, 3.0])).unwrap();
+        let found = with(&values, |search| search.likeliest(&[1.0, 3.0], f64::MIN)).unwrap();
         let likelihood = |mixture: &Mixture| values.iter().map(|value| mixture.density(*value).ln()).sum::<f64>();
         let reached = likelihood(&found);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -382,7 +386,7 @@ mod tests {
     #[test]
     fn modes_that_overlap_are_cut_in_the_valley() {
         let values = around(&[0.0, 4.5, 9.0], 150);
-        let (_, cuts) = with(&values, |search| search.best([&[0.0, 4.0, 9.0][..]].into_iter())).unwrap();
+        let (_, cuts) = with(&values, |search| search.best([&[0.0, 4.0, 9.0][..]].into_iter(), f64::MIN)).unwrap();
         let counts: Vec<usize> = cuts.windows(2).map(|cut| cut[1] - cut[0]).collect();
         assert!(counts.len() == 3 && counts.iter().all(|count| (45..=55).contains(count)), "{counts:?}");
     }
@@ -390,9 +394,9 @@ mod tests {
     #[test]
     fn modes_without_a_valley_are_none() {
         let values = around(&[0.0, 1.0], 100);
-        assert_eq!(with(&values, |search| search.best([&[0.0, 1.0][..]].into_iter())), None);
+        assert_eq!(with(&values, |search| search.best([&[0.0, 1.0][..]].into_iter(), f64::MIN)), None);
         let mut few = around(&[0.0], 60);
         few.extend([20.0; 3]);
-        assert_eq!(with(&few, |search| search.best([&[0.0, 20.0][..]].into_iter())), None);
+        assert_eq!(with(&few, |search| search.best([&[0.0, 20.0][..]].into_iter(), f64::MIN)), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::sample::midpoint;
 /// Minimum number of values of a cluster.
 pub(crate) const LEAST_MEMBERS: usize = 6;
 /// Maximum number of values; more are thinned.
-const MOST_VALUES: usize = 240;
+const MOST_VALUES: usize = 200;
 /// Whole numbers are exact if this share of them occur at least `LEAST_MEMBERS` times.
 const EXACT_SHARE: f64 = 0.8;
 /// Minimum scale, as a share of the range.

@@ -6,7 +6,8 @@
 //! cuts of highest classification likelihood (Symons 1981) for each number of clusters; each cluster has a price that
 //! grows as it gets small, and each further one has an additional price. A cluster has values of at least six groups,
 //! so a run whose values lie close together is not a cluster. Then neighbours without a valley between their peaks are
-//! merged. Finally, a mixture of modes of one shape may describe the values better.
+//! merged. A mixture of modes of one shape may describe the values better. Where there are several, they are looked for
+//! once more, with the minimum width that the first ones suggest.
 //!
 //! The prices were chosen by simulation: `trial_rates` in `benches/` prints how often one cluster is taken for several,
 //! and several for fewer. The lowland detector of Akinshin (2020) was tried first: with 60 values it took one normal
@@ -17,6 +18,7 @@ use crate::modes::groups::Groups;
 use crate::modes::mixture::Search;
 use crate::modes::scaled::{Gap, Grouped, LEAST_DISTANCE, LEAST_MEMBERS, Scaled};
 use crate::modes::valley::{VALLEY, lowest};
+use crate::modes::widths;
 
 /// Minimum number of values of a cluster, as a share of all.
 const LEAST_SHARE: f64 = 0.03;
@@ -25,7 +27,7 @@ const MOST_CLUSTERS: usize = 8;
 /// The price of the second cluster, in units of log-likelihood, and that of each further one: for up to 60 values, and
 /// the addition for 200.
 const SECOND: [f64; 2] = [4.0, 3.5];
-const FURTHER: [f64; 2] = [2.0, 3.0];
+const FURTHER: [f64; 2] = [1.5, 3.0];
 /// Minimum number of values minus groups for evaluating values within groups.
 const LEAST_FREE: f64 = 12.0;
 
@@ -43,11 +45,19 @@ pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Ve
     if let Some(gap) = between_two(sorted) {
         return Some(vec![gap]);
     }
-    let partitions = partitions(&values, &grouped);
-    let clusters = merged(best(&values, &grouped, &partitions), &values);
-    let overlapping = of_mixture(&values, &grouped, &partitions, &clusters);
-    let cuts = overlapping.unwrap_or_else(|| cuts(&clusters));
+    let mut cuts = found(&values, &grouped);
+    if cuts.len() > 2 {
+        let least_scales = widths::raised(&values, &cuts);
+        cuts = found(&values.with_least_scales(least_scales), &grouped);
+    }
     Some(cuts[1..cuts.len() - 1].iter().map(|cut| scaled.gap(sorted, *cut)).collect())
+}
+
+/// The starts of the most likely clusters or modes, and the end.
+fn found(values: &Values, groups: &Groups) -> Vec<usize> {
+    let partitions = partitions(values, groups);
+    let clusters = merged(best(values, groups, &partitions), values);
+    of_mixture(values, groups, &partitions, &clusters).unwrap_or_else(|| cuts(&clusters))
 }
 
 /// The gap between two whole numbers, if there are no other values, and each of them is in enough groups. They have no
@@ -111,17 +121,17 @@ fn of_mixture(
         Search { values: &values.scaled, groups, part, least_scale, least_distance: LEAST_DISTANCE * least_scale };
     let peaks: Vec<Vec<f64>> =
         partitions.iter().map(|clusters| clusters.iter().map(|cluster| cluster.peak).collect()).collect();
-    let (score, cuts) = search.best(peaks.iter().map(Vec::as_slice))?;
     // Clusters beyond the first have two scales of their own as well.
     let price = search.mode_price() * (2 * clusters.len() - 1) as f64;
     let densities = values.scaled.iter().map(|value| density(clusters, *value, n));
     let log_likelihood: f64 = densities.map(|density| density.max(f64::MIN_POSITIVE).ln()).sum();
     let heavy: f64 = clusters.iter().map(|cluster| cluster.tail.price).sum();
-    let is_higher = score > part * log_likelihood - heavy - price
-        && TAILS
-            .iter()
-            .chain(&FLAT)
-            .all(|tail| score > part * tail.log_likelihood(&values.scaled) - tail.price - search.mode_price());
+    let score = part * log_likelihood - heavy - price;
+    let (score, cuts) = search.best(peaks.iter().map(Vec::as_slice), score)?;
+    let is_higher = TAILS
+        .iter()
+        .chain(&FLAT)
+        .all(|tail| score > part * tail.log_likelihood(&values.scaled) - tail.price - search.mode_price());
     is_higher.then_some(cuts)
 }
 

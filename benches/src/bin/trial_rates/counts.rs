@@ -24,9 +24,11 @@ pub(crate) fn weights(modes: usize) -> Vec<(&'static str, Vec<f64>)> {
     }
 }
 
-/// Modes of these weights, whose neighbours are so many standard deviations apart.
-pub(crate) fn planted(weights: &[f64], apart: f64) -> Vec<Mode> {
-    let mode = |(number, &weight): (usize, &f64)| Mode { location: 100.0 + apart * number as f64, sigma: 1.0, weight };
+/// Modes of these weights with a standard deviation of 1, which is this share of the first location, and whose
+/// neighbours are so many standard deviations apart.
+pub(crate) fn planted(weights: &[f64], apart: f64, deviation: f64) -> Vec<Mode> {
+    let location = |number: usize| deviation.recip() + apart * number as f64;
+    let mode = |(number, &weight): (usize, &f64)| Mode { location: location(number), sigma: 1.0, weight };
     weights.iter().enumerate().map(mode).collect()
 }
 
@@ -61,7 +63,7 @@ pub(crate) fn table(trials: u64) {
                     .into_iter()
                     .take(if count == 1 { 1 } else { 4 })
                     .map(|apart: f64| {
-                        let modes = planted(&weights, apart);
+                        let modes = planted(&weights, apart, 0.01);
                         let seed = 11 + count as u64;
                         rates(trials, seed, |seed| [found(&modes, values, shape, seed) == count])[0]
                     })

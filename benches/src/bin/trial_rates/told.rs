@@ -51,7 +51,7 @@ pub(crate) fn table(trials: u64) {
 
 /// For each price how often the number of modes is right, in percent.
 fn rates(trials: u64, weights: &[f64], shape: Shape, apart: f64) -> [f64; PRICES] {
-    let modes = planted(weights, apart);
+    let modes = planted(weights, apart, 0.01);
     let is_right = |number: u64| {
         let values = drawn(&modes, VALUES, shape, &mut Random::new((number << 20) ^ modes.len() as u64));
         let fits: Vec<f64> = (1..=MOST).map(|count| fit(&values, count)).collect();
