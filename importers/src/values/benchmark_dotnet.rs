@@ -21,7 +21,9 @@ use serde::Deserialize;
 
 use crate::error::{ImportError, Stop};
 use crate::format::Importer;
-use crate::values::measurements::{Head, MetricText, Number, ParsedValues, Text, Values, each, field, import, strict};
+use crate::values::measurements::{
+    Head, MetricText, Number, ParsedValues, Range, Text, Values, each, field, import, strict,
+};
 use stages::{Measurement, Measurements};
 
 /// Results of BenchmarkDotNet.
@@ -114,18 +116,19 @@ fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
     let metric = values.metric(&MetricText { name, unit: "ns", better: Better::Lower, exact: false });
     let measured = benchmark.measurements.as_ref().map_or(&[][..], Measurements::that_count);
     let mut first_run = None;
-    for &Measurement { launch, iteration, ns_per_operation } in measured {
+    for &Measurement { launch, iteration, nanoseconds, operations } in measured {
         let run = values.numbered_run(variant, launch.saturating_sub(1));
         first_run.get_or_insert(run);
         let iteration = iteration.saturating_sub(1);
-        values.value(metric, run, Some(iteration), ns_per_operation, || format!("iteration {iteration} of `{name}`"));
+        values
+            .share((metric, run, iteration), nanoseconds, operations, || format!("iteration {iteration} of `{name}`"));
     }
     let original = benchmark.statistics.as_ref().and_then(|statistics| statistics.original_values.as_deref());
     if let (None, Some(original)) = (first_run, original) {
         let run = values.numbered_run(variant, 0);
         for (at, value) in (0..).zip(original) {
             first_run = Some(run);
-            values.value(metric, run, Some(at), value.0, || format!("iteration {at} of `{name}`"));
+            values.amount(metric, run, Some(at), value.0, || format!("iteration {at} of `{name}`"));
         }
     }
     let Some(run) = first_run else { return false };
@@ -133,7 +136,7 @@ fn add(values: &mut Values, benchmark: &Benchmark) -> bool {
         values.word(Word::new(" allocated").behind_names());
         let name = format!("{name} allocated");
         let metric = values.metric(&MetricText { name: &name, unit: "bytes", better: Better::Lower, exact: true });
-        values.value(metric, run, None, bytes, || format!("bytes of `{name}`"));
+        values.value_in(Range::Count, (metric, run, None), bytes, || format!("bytes of `{name}`"));
     }
     true
 }

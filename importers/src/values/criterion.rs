@@ -39,6 +39,6 @@ fn add(values: &mut Values, benchmark: &str, unit: &str, iterations: &[Number], 
         values.note(format!("{benchmark} has {counts} counts of iterations and {times} times; the shorter list holds"));
     }
     for (at, (iterations, measured)) in (0..).zip(iterations.iter().zip(measured)) {
-        values.value(metric, run, Some(at), measured.0 / iterations.0, || format!("sample {at} of `{benchmark}`"));
+        values.share((metric, run, at), measured.0, iterations.0, || format!("sample {at} of `{benchmark}`"));
     }
 }

@@ -195,8 +195,13 @@ impl Rows {
         };
         let run = self.values.numbered_run(variant, run);
         let number = str::from_utf8(value).ok().and_then(|value| value.parse().ok()).unwrap_or(f64::NAN);
-        self.values.value(metric, run, iteration, number, || format!("{} in line {line}", readable(value)));
-        if let Some(seed) = seed.filter(|_| number.is_finite()) {
+        let range = standard::range(&name, &unit);
+        let place = || {
+            let named = if number.is_finite() { name.as_bytes() } else { value };
+            format!("{} in line {line}", readable(named))
+        };
+        self.values.value_in(range, (metric, run, iteration), number, place);
+        if let Some(seed) = seed.filter(|_| number.is_finite() && range.has(number)) {
             self.values.seed(seed);
         }
     }

@@ -228,7 +228,7 @@ impl ResultCollector {
             self.values.word(unit);
             let name = self.metric_name(name, suffix);
             let metric = self.values.metric(&MetricText { name: &name, unit, better, exact: false });
-            self.values.value(metric, run, Some(iteration), value, || format!("repetition {iteration} of `{name}`"));
+            self.values.amount(metric, run, Some(iteration), value, || format!("repetition {iteration} of `{name}`"));
         }
     }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::error::ImportError;
 use crate::format::Importer;
-use crate::values::measurements::{Head, Number, ParsedValues, Text, Values, each, import, standard, strict};
+use crate::values::measurements::{Head, Number, ParsedValues, Range, Text, Values, each, import, standard, strict};
 
 /// Results of hyperfine.
 pub(crate) const IMPORTER: Importer = Importer {
@@ -69,13 +69,15 @@ fn add(values: &mut Values, measured: &Measurement, times: &[Number]) {
     values.word(standard::PARAMETER);
     let variant = values.variant(&measured.command, &attributes);
     let wall = values.own_metric(&standard::WALL);
-    let memory = measured.memory_usage_byte.as_deref().unwrap_or_default();
+    let memory = measured.memory_usage_byte.as_deref();
     for (at, seconds) in times.iter().enumerate() {
         let run = values.run(variant);
-        values.value(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
-        if let Some(bytes) = memory.get(at) {
+        values.amount(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
+        if let Some(bytes) = memory.and_then(|memory| memory.get(at)) {
             let peak = values.own_metric(&standard::PEAK_RESIDENT);
-            values.value(peak, run, None, bytes.0, || format!("memory {at} of `{}`", measured.command));
+            values.value_in(Range::Count, (peak, run, None), bytes.0, || {
+                format!("memory {at} of `{}`", measured.command)
+            });
         }
         if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
             values.end_run(run, code);

@@ -94,6 +94,6 @@ fn read(text: &[u8], _: Option<&Path>) -> Result<ParsedValues, ImportError> {
 fn add(values: &mut Values, run: usize, name: &str, data: &[Number]) {
     let metric = values.metric(&MetricText { name, unit: "ns", better: Better::Lower, exact: false });
     for (at, seconds) in (0..).zip(data) {
-        values.value(metric, run, Some(at), seconds.0 * 1e9, || format!("round {at} of `{name}`"));
+        values.amount(metric, run, Some(at), seconds.0 * 1e9, || format!("round {at} of `{name}`"));
     }
 }

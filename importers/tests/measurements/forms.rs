@@ -263,7 +263,8 @@ fn samples_without_a_description_are_named() {
         "benchmark has 3 counts of iterations and 4 times; the shorter list holds",
     ];
     assert_eq!(recorded.imported.notes, notes);
-    let lost = "1 value is no finite number and was left out: sample 2 of `benchmark`; 2 values were imported";
+    let lost = "1 value cannot be and was left out: the count of iterations in sample 2 of `benchmark` is 0; 2 values were \
+                imported";
     assert_eq!(recorded.imported.lost.expect("a value").to_string(), lost);
 }
 

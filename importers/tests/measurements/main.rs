@@ -3,6 +3,7 @@
 mod cuts;
 mod forms;
 mod languages;
+mod ranges;
 mod recorded;
 mod samples;
 mod series;

@@ -25,7 +25,9 @@ pub(super) struct Measurement {
     pub(super) launch: u64,
     /// The number of the iteration, from 1.
     pub(super) iteration: u64,
-    pub(super) ns_per_operation: f64,
+    /// The time of all operations.
+    pub(super) nanoseconds: f64,
+    pub(super) operations: f64,
 }
 
 impl Measurements {
@@ -75,7 +77,8 @@ impl<'de> Visitor<'de> for ThatCanCount {
             stage.push(Measurement {
                 launch: of_stage.launch_index,
                 iteration: of_stage.iteration_index,
-                ns_per_operation: of_stage.nanoseconds.0 / of_stage.operations.0,
+                nanoseconds: of_stage.nanoseconds.0,
+                operations: of_stage.operations.0,
             });
         }
         Ok(measurements)
@@ -94,7 +97,7 @@ mod tests {
         };
         let text = format!("[{}]", stages.iter().enumerate().map(one).collect::<Vec<_>>().join(","));
         let measurements: Measurements = serde_json::from_str(&text).expect("measurements");
-        measurements.that_count().iter().map(|measured| measured.ns_per_operation).collect()
+        measurements.that_count().iter().map(|measured| measured.nanoseconds / measured.operations).collect()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use barrow_writer::{Better, Word};
 
+use super::range::Range;
 use super::values::MetricText;
 
 /// The time from start to end.
@@ -29,6 +30,24 @@ pub(crate) const NAMES: [&str; 6] =
 /// Returns whether this is one of the counts above, which are the same in every run of the same program and layout.
 pub(crate) fn is_exact(name: &str, unit: &str) -> bool {
     [PEAK_HEAP, ALLOCATED, LIVE_AT_END, BLOCKS].iter().any(|known| known.name == name && known.unit == unit)
+}
+
+/// Metrics of `barrow trial` that are times, in nanoseconds.
+const TIMES: [&str; 3] = [WALL.name, "user", "system"];
+/// Metrics of `barrow trial` that count bytes.
+const BYTES: [&str; 4] = [PEAK_RESIDENT.name, PEAK_HEAP.name, ALLOCATED.name, LIVE_AT_END.name];
+/// Metrics of `barrow trial` that count something else, and have no unit.
+const COUNTS: [&str; 7] =
+    [BLOCKS.name, "page_faults", "context_switches", "instructions", "cycles", "branch_misses", "cache_misses"];
+
+/// The values that a metric of this name and unit can have, if it is one of `barrow trial`.
+pub(crate) fn range(name: &str, unit: &str) -> Range {
+    match unit {
+        "ns" if TIMES.contains(&name) => Range::Amount,
+        "bytes" if BYTES.contains(&name) => Range::Count,
+        "" if COUNTS.contains(&name) => Range::Count,
+        _ => Range::Any,
+    }
 }
 
 const fn bytes(name: &'static str, exact: bool) -> MetricText<'static> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use barrow_writer::{Better, Word};
 
 use super::json::Text;
+use super::range::Range;
 use crate::error::{Damage, ImportError, Stop};
 
 /// Reads a file of measured values. The path is that of the file, if it has one: some formats keep names in another file
@@ -194,6 +195,21 @@ impl Values {
         }
     }
 
+    /// Adds a value of a metric that has a range. One outside of it is only counted.
+    pub(crate) fn value_in(
+        &mut self,
+        range: Range,
+        (metric, run, iteration): (usize, usize, Option<u64>),
+        value: f64,
+        place: impl FnOnce() -> String,
+    ) {
+        if range.has(value) {
+            self.value(metric, run, iteration, value, place);
+        } else {
+            self.impossible(|| format!("{} is {value}", place()));
+        }
+    }
+
     /// Adds a value that cannot be below 0, such as a time. A negative one is only counted.
     pub(crate) fn amount(
         &mut self,
@@ -203,10 +219,21 @@ impl Values {
         value: f64,
         place: impl FnOnce() -> String,
     ) {
-        if value < 0.0 {
-            self.impossible(|| format!("{} is {value}", place()));
+        self.value_in(Range::Amount, (metric, run, iteration), value, place);
+    }
+
+    /// Adds the time of one of `count` iterations, which took `total` together. An impossible time or count is only counted.
+    pub(crate) fn share(
+        &mut self,
+        (metric, run, iteration): (usize, usize, u64),
+        total: f64,
+        count: f64,
+        place: impl FnOnce() -> String,
+    ) {
+        if Range::Divisor.has(count) {
+            self.value_in(Range::Amount, (metric, run, Some(iteration)), total / count, place);
         } else {
-            self.value(metric, run, iteration, value, place);
+            self.impossible(|| format!("the count of iterations in {} is {count}", place()));
         }
     }
 
