@@ -70,6 +70,7 @@ fn add(values: &mut Values, measured: &Measurement, times: &[Number]) {
     let variant = values.variant(&measured.command, &attributes);
     let wall = values.own_metric(&standard::WALL);
     let memory = measured.memory_usage_byte.as_deref();
+    tell_lengths(values, measured, times.len());
     for (at, seconds) in times.iter().enumerate() {
         let run = values.run(variant);
         values.amount(wall, run, None, seconds.0 * 1e9, || format!("time {at} of `{}`", measured.command));
@@ -79,8 +80,22 @@ fn add(values: &mut Values, measured: &Measurement, times: &[Number]) {
                 format!("memory {at} of `{}`", measured.command)
             });
         }
-        if let Some(&code) = measured.exit_codes.as_ref().and_then(|codes| codes.get(at)) {
-            values.end_run(run, code);
+        if let Some(codes) = &measured.exit_codes {
+            values.end_run(run, codes.get(at).copied().flatten());
         }
+    }
+}
+
+/// Notes lists that do not have one entry for each time.
+fn tell_lengths(values: &mut Values, measured: &Measurement, times: usize) {
+    let lists = [
+        ("exit codes", "a run without one has failed", measured.exit_codes.as_ref().map(Vec::len)),
+        ("figures of memory", "a run without one has none", measured.memory_usage_byte.as_ref().map(Vec::len)),
+    ];
+    for (entries, rule, length) in lists {
+        let Some(length) = length.filter(|&length| length != times) else { continue };
+        let rule = if length < times { rule } else { "the surplus was left out" };
+        let command = &measured.command;
+        values.note(format!("`{command}`: the number of times is {times}, that of {entries} {length}: {rule}"));
     }
 }

@@ -1,4 +1,4 @@
-//! Values that cannot be are left out as damage, in every format.
+//! Values that cannot be are left out as damage, in every format, and lists that do not match are told.
 
 use crate::recorded::record;
 
@@ -53,4 +53,19 @@ fn a_value_that_is_left_out_gives_its_seed_to_no_other() {
     let file = "metric,unit,run,iteration,seed,value\nblocks,,0,0,7,1\nblocks,,0,1,8,2\nblocks,,0,2,9,-1\n";
     let (values, _) = kept(file);
     assert_eq!(values, ["0.0 metric 0 = 1 seed 7", "0.1 metric 0 = 2 seed 8"]);
+}
+
+#[test]
+fn lists_of_hyperfine_that_differ_in_length_are_told() {
+    let file = r#"{"results":[{"command":"a","times":[1,2,3],"memory_usage_byte":[4096],"exit_codes":[0]},
+        {"command":"b","times":[1],"exit_codes":[0,0]}]}"#;
+    let recorded = record(file.as_bytes()).expect("values");
+    let notes = [
+        "`a`: the number of times is 3, that of exit codes 1: a run without one has failed",
+        "`a`: the number of times is 3, that of figures of memory 1: a run without one has none",
+        "`b`: the number of times is 1, that of exit codes 2: the surplus was left out",
+    ];
+    assert_eq!(recorded.imported.notes[..3], notes);
+    let ends: Vec<String> = recorded.text().lines().filter(|line| line.starts_with("end")).map(str::to_owned).collect();
+    assert_eq!(ends, ["end 0 status 0", "end 1 failed", "end 2 failed", "end 3 status 0"]);
 }
