@@ -8,11 +8,12 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with `environment`,
-//! `starter`, `order`, `child`, `ended`, `events` and `system` (one run), `output` with `ends` and `finder` (what it prints),
-//! `pattern`, `reported` and `files` (values that a program tells), `ledger` with `metrics` (what is written),
-//! `surroundings` (what else is known), `trial` with `measure`, `enough`, `observer`, `uncounted` and `counts` (all runs),
-//! `replay` (one of them again), `disturbances` (what makes times worthless).
+//! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with
+//! `environment`, `starter`, `order`, `child`, `ended`, `events`, `signals` and `system` (one run), `output` with
+//! `ends` and `finder` (what it prints), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
+//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `measure`, `enough`,
+//! `observer`, `uncounted` and `counts` (all runs), `replay` (one of them again), `disturbances` (what makes times
+//! worthless).
 
 #![cfg(target_os = "linux")]
 
@@ -45,6 +46,7 @@ mod reported;
 mod round;
 mod run;
 mod shim;
+mod signals;
 mod starter;
 mod surroundings;
 mod system;

@@ -23,6 +23,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use crate::order::{Order, Room, Start};
+use crate::signals;
 use crate::system::{Pid, now_ns, pipe, uses_huge_pages, zeroed};
 
 /// Room for an order: more than the system accepts as arguments and environment.
@@ -64,6 +65,7 @@ impl Starter {
     /// Copies this process. Descriptors that programs are to have are open by now.
     pub(crate) fn new() -> io::Result<Self> {
         let ([orders, send], [receive, children]) = (pipe()?, pipe()?);
+        signals::keep_children();
         let mut stack = vec![0_u128; STACK_BYTES / 16];
         let top = stack.as_mut_ptr_range().end.cast();
         let (access, how) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
@@ -82,7 +84,8 @@ impl Starter {
             if pid == 0 {
                 libc::close(send.as_raw_fd());
                 libc::close(receive.as_raw_fd());
-                serve(&Served { board, orders: orders.as_raw_fd(), children: children.as_raw_fd() }, top);
+                let (orders, children) = (orders.as_raw_fd(), children.as_raw_fd());
+                serve(&Served { board, orders, children, blocked: before }, top);
             }
             let error = Error::last_os_error();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
@@ -158,11 +161,13 @@ impl Drop for Starter {
     }
 }
 
-/// The memory and the descriptors of the starter.
+/// The memory and the descriptors of the starter, and the signals of programs.
 struct Served {
     board: *mut Board,
     orders: RawFd,
     children: RawFd,
+    /// The signals that are blocked in the process that was copied, and so in programs.
+    blocked: libc::sigset_t,
 }
 
 impl Served {
@@ -202,8 +207,7 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
     // SAFETY: the caller's promise. The stack is the child's alone until it has executed a program or ended, because this
     // process goes on only then.
     unsafe {
-        // Children take over what signals do here: handlers must not run in borrowed memory, and what Rust programs start
-        // would ignore SIGPIPE as they do.
+        // Children take over what signals do here: handlers must not run in borrowed memory.
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH, libc::SIGCHLD] {
             let mut action: libc::sigaction = zeroed();
             libc::sigaction(signal, ptr::null(), &raw mut action);
@@ -211,7 +215,6 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
                 libc::signal(signal, libc::SIG_DFL);
             }
         }
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         while served.hears(ORDER) {
             let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT | libc::SIGCHLD;
             // Not after the call: when a child has told its number, the next order may be written.
@@ -246,9 +249,9 @@ unsafe fn execute(served: &Served) -> ! {
         if order.has_group {
             libc::setpgid(0, 0);
         }
-        let mut signals: libc::sigset_t = zeroed();
-        libc::sigemptyset(&raw mut signals);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const signals, ptr::null_mut());
+        // Actions of signals are the child's own, unlike memory.
+        signals::restore_ignored();
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const served.blocked, ptr::null_mut());
         libc::dup2(order.input, 0);
         if let Some(output) = order.output {
             libc::dup2(output, 1);
