@@ -127,7 +127,7 @@ impl Search {
                     }
                     Ok(_) if found.len() >= MOST_VALUES => self.found = Err(format!("more than {MOST_VALUES} values")),
                     Ok(number) => found.push(number),
-                    Err(text) => self.found = Err(format!("`{text}`, which is no finite number")),
+                    Err(wrong) => self.found = Err(wrong),
                 }
             }
         }

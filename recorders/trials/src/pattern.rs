@@ -25,37 +25,67 @@ impl ValuePattern {
         self.expression.captures_at(text, from)
     }
 
-    /// The number of a match, or the text that is none.
+    /// The number of a match, or what is in its place, as a clause.
     pub(crate) fn number(&self, captures: &Captures<'_>) -> Result<f64, String> {
         // A group that took no part holds nothing.
         let group = captures.name("value").or_else(|| captures.get(1));
         let text = group.map_or("", |group| group.as_str()).trim();
-        number(text).ok_or_else(|| text.to_owned())
+        match number(text) {
+            Some(number) => Ok(number),
+            None if has_ambiguous_comma(text) => {
+                Err(format!("`{text}`, whose comma may stand for a point or divide thousands"))
+            }
+            None => Err(format!("`{text}`, which is no finite number")),
+        }
     }
 }
 
-/// A finite number; thousands may be divided, as in 1,234,567.5 and 1_234_567. A comma elsewhere may stand for a point, and one
-/// that is too small for a number that is not 0 is none.
+/// A finite number; thousands may be divided, as in 1,234,567 and 1,234.5 and 1_234. A single comma may also stand for a point,
+/// and then it is no number. One that is too small for a number that is not 0 is none.
 fn number(text: &str) -> Option<f64> {
     let plain = match text.find([',', '_']) {
         None => text.to_owned(),
         Some(at) => {
             let divider = text[at..].chars().next()?;
-            let end = text.find(['.', 'e', 'E']).unwrap_or(text.len());
-            let (whole, rest) = text.split_at(end);
-            let mut groups = whole.split(divider);
-            let digits = groups.next()?.trim_start_matches(['+', '-']);
-            let is_group = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-            let is_divided = (1..=3).contains(&digits.len()) && is_group(digits);
-            if !is_divided || !groups.all(|group| group.len() == 3 && is_group(group)) {
+            let Divided { digits, groups, rest } = divided(text, divider)?;
+            let is_certain = divider == '_' || !digits.starts_with('0') && (groups > 1 || rest.starts_with('.'));
+            if !is_certain {
                 return None;
             }
-            whole.replace(divider, "") + rest
+            text[..text.len() - rest.len()].replace(divider, "") + rest
         }
     };
     let number: f64 = plain.parse().ok().filter(|number: &f64| number.is_finite())?;
     let mantissa = plain.split(['e', 'E']).next()?;
     (number != 0.0 || !mantissa.contains(|c| ('1'..='9').contains(&c))).then_some(number)
+}
+
+/// Whether the only comma of a number is followed by three digits, as a point may be.
+fn has_ambiguous_comma(text: &str) -> bool {
+    divided(text, ',').is_some_and(|divided| divided.groups == 1 && !divided.rest.starts_with('.'))
+}
+
+/// A number whose digits before the point are divided into groups.
+struct Divided<'t> {
+    /// The first group, of one to three digits.
+    digits: &'t str,
+    /// The groups of three digits after it.
+    groups: usize,
+    /// The part from the point or the exponent on.
+    rest: &'t str,
+}
+
+/// A number that is divided so; `None` if it is not.
+fn divided(text: &str, divider: char) -> Option<Divided<'_>> {
+    let end = text.find(['.', 'e', 'E']).unwrap_or(text.len());
+    let (whole, rest) = text.split_at(end);
+    let mut groups = whole.split(divider);
+    let digits = groups.next()?.trim_start_matches(['+', '-']);
+    let is_group = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let is_divided = (1..=3).contains(&digits.len()) && is_group(digits);
+    let groups = groups.map(|group| (group.len() == 3 && is_group(group)).then_some(()));
+    let groups = groups.collect::<Option<Vec<()>>>()?.len();
+    is_divided.then_some(Divided { digits, groups, rest })
 }
 
 impl FromStr for ValuePattern {
@@ -134,16 +164,38 @@ mod tests {
         let time = pattern("t=time: (?<value>[^ ]+) s.*");
         assert_eq!((time.unit.as_str(), time.better), ("", Better::Unknown));
         assert_eq!(numbers(&time, "time: 1_000.5 s").unwrap(), [1000.5]);
-        assert_eq!(numbers(&time, "time: soon s").unwrap_err(), "soon");
-        // A comma may stand for a point: 1,5 is no 15.
-        assert_eq!(numbers(&time, "time: -1,234,567.5e1 s\ntime: 0,123 s").unwrap(), [-12_345_675.0, 123.0]);
-        for wrong in ["1,5", "1234,567", "1,234,56", "1,,234", ",123", "1,234_567", "1.5,000", "1_0", "1e-400"] {
-            assert_eq!(numbers(&time, &format!("time: {wrong} s")).unwrap_err(), wrong);
-        }
+        assert_eq!(numbers(&time, "time: soon s").unwrap_err(), "`soon`, which is no finite number");
         assert_eq!(numbers(&time, "time: 0.0e-400 s").unwrap(), [0.0]);
         assert!(numbers(&time, "time: NaN s").is_err() && numbers(&time, "time: inf s").is_err());
         assert_eq!(numbers(&pattern("n=^n ([0-9]+)$"), "n 7\nn 8 x\nn 9\n").unwrap(), [7.0, 9.0]);
         assert_eq!(numbers(&pattern("n=(a|b) (?<value>[0-9]+)"), "a 7 b 8").unwrap(), [7.0, 8.0]);
+    }
+
+    #[test]
+    fn a_comma_divides_thousands_only_where_it_can_be_no_point() {
+        let time = pattern("t=time: (.+) s");
+        let divided = "time: -1,234,567.5e1 s\ntime: 12,345,678 s\ntime: 1,234.5 s\ntime: 12_345 s";
+        assert_eq!(numbers(&time, divided).unwrap(), [-12_345_675.0, 12_345_678.0, 1234.5, 12_345.0]);
+        for wrong in [
+            "1,5",
+            "1234,567",
+            "1,234,56",
+            "1,,234",
+            ",123",
+            "1,234_567",
+            "1.5,000",
+            "1_0",
+            "1e-400",
+            "0,123,456",
+            "0,123.4",
+        ] {
+            let said = format!("`{wrong}`, which is no finite number");
+            assert_eq!(numbers(&time, &format!("time: {wrong} s")).unwrap_err(), said);
+        }
+        for wrong in ["0,123", "12,345", "-1,234", "1,234e3"] {
+            let said = format!("`{wrong}`, whose comma may stand for a point or divide thousands");
+            assert_eq!(numbers(&time, &format!("time: {wrong} s")).unwrap_err(), said);
+        }
     }
 
     #[test]
