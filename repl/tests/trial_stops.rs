@@ -5,7 +5,11 @@
 mod program;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use program::trials::{barrow, trial, values};
+use program::{Run, finished, program};
 
 /// The output of a Python script that runs in `folder` and has barrow as `sys.argv[1]`; `None` if there is no Python.
 fn python(folder: &Path, script: &str) -> Option<String> {
@@ -36,4 +40,43 @@ print('same')
     let folder = tempfile::tempdir().unwrap();
     let Some(said) = python(folder.path(), script) else { return };
     assert_eq!(said, "same\n");
+}
+
+/// Starts a trial in a folder, and waits until its program, or a command around it, has made the file `began`.
+fn started(folder: &Path, words: &[&str]) -> Child {
+    let mut trial = program(folder);
+    trial.current_dir(folder).arg("trial").args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let trial = trial.spawn().unwrap();
+    let since = Instant::now();
+    while !folder.join("began").exists() {
+        assert!(since.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    trial
+}
+
+/// Sends a signal to a trial, and returns its exit code and what it said.
+fn stopped(trial: Child, signal: &str) -> Run {
+    Command::new("kill").args(["-s", signal, &trial.id().to_string()]).status().unwrap();
+    finished(trial.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_file_that_another_trial_writes_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let words = ["--force", "-o", "t.barrow", "-n", "100", "touch began; sleep 0.1; test -e go || sleep 30"];
+    let first = started(folder, &words);
+    for verb in ["trial", "record"] {
+        let second = barrow(folder, &[verb, "--force", "-o", "t.barrow", "--", "true"]);
+        let code = if verb == "trial" { 3 } else { 125 };
+        assert_eq!(second.code, code, "{verb}: {}", second.stderr);
+        let said = "t.barrow: another process writes a recording there";
+        assert!(second.stderr.contains(said), "{verb}: {}", second.stderr);
+    }
+    assert_eq!(stopped(first, "INT").code, 130);
+    assert_eq!(trial(folder, &["-n", "2", "true"]).code, 0);
+    assert_eq!(values(folder, "wall").len(), 2);
+    // Devices have several writers.
+    assert_eq!(barrow(folder, &["record", "--force", "-o", "/dev/null", "--", "true"]).code, 0);
 }
