@@ -22,7 +22,7 @@ use barrow_trial_recorder::{
 
 use crate::asking::Terminal;
 use crate::complaint::complain;
-use crate::destination::create;
+use crate::destination::Reserved;
 use crate::error::ReplError;
 use crate::interrupt;
 use crate::progress::ProgressLine;
@@ -57,7 +57,8 @@ pub(crate) fn run(
     interrupt::listen();
     hear_termination();
     let reporter = Reporter { line: ProgressLine::new(flags.session.quiet), is_quiet: flags.session.quiet };
-    let recorded = record(&plan, || create(to, flags.question.force, TrialError::Destination), &reporter);
+    let reserve = || Reserved::new(to, flags.question.force).map_err(TrialError::Destination);
+    let recorded = record(&plan, reserve, &reporter);
     reporter.line.end();
     let outcome = match recorded {
         Ok(outcome) => outcome,
@@ -65,8 +66,13 @@ pub(crate) fn run(
     };
     tell_outcome(&outcome, &plan, flags.session.quiet);
     interrupt::clear();
+    if !outcome.recorded {
+        let kept = if to.exists() { format!(", and {} is as it was", to.display()) } else { String::new() };
+        complain(&format!("no run was recorded{kept}"));
+        return Ok(code::STOPPED);
+    }
     let reference = flags.question.trial.reference.as_ref().and(plan.variants.first()).map(|first| first.name.clone());
-    tell_values(flags, to, &exports, (outcome.succeeded_programs, reference))?;
+    tell_values(flags, to, &exports, (&outcome, reference))?;
     Ok(match outcome {
         Outcome { cancelled: true, .. } => code::STOPPED,
         Outcome { failed: 0, .. } => code::ANSWERED,
@@ -159,7 +165,7 @@ fn tell_values(
     flags: &Flags,
     to: &Path,
     exports: &[(ExportFormat, PathBuf)],
-    (programs, reference): (usize, Option<String>),
+    (outcome, reference): (&Outcome, Option<String>),
 ) -> Result<(), ReplError> {
     let mut terminal = Terminal::new(flags)?;
     let name = to.to_string_lossy();
@@ -170,7 +176,7 @@ fn tell_values(
     let (TrialFlags { sort, time_unit, .. }, of_answers) = (&flags.question.trial, &mut shown.question.trial);
     (of_answers.sort, of_answers.time_unit) = (*sort, *time_unit);
     terminal.ask(&Question::of_words(barrow_query::commands::named("trials")?, &[], false, &shown))?;
-    if programs > 1 && flags.format.unwrap_or_default() == Format::Table {
+    if outcome.succeeded_programs > 1 && flags.format.unwrap_or_default() == Format::Table {
         terminal.ask(&Question::of_words(barrow_query::commands::named("compare")?, &[], false, &shown))?;
     }
     for (format, path) in exports {
@@ -182,7 +188,7 @@ fn tell_values(
         let export = barrow_query::commands::named("export")?;
         terminal.session.ask(&Question::of_words(export, &[], false, &flags))?;
     }
-    if flags.format.unwrap_or_default() == Format::Table && !flags.session.quiet {
+    if flags.format.unwrap_or_default() == Format::Table && !flags.session.quiet && outcome.runs > 0 {
         complain(&format!("every value is in {name}: `barrow histogram {name} wall`, `modes`, `compare`, `runs`"));
     }
     Ok(())

@@ -80,3 +80,42 @@ fn a_file_that_another_trial_writes_is_refused() {
     // Devices have several writers.
     assert_eq!(barrow(folder, &["record", "--force", "-o", "/dev/null", "--", "true"]).code, 0);
 }
+
+#[test]
+fn a_trial_that_measured_nothing_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let new = barrow(folder, &["trial", "--setup", "false", "true"]);
+    assert!(new.code == 125 && !folder.join("trial.barrow").exists(), "{}", new.stderr);
+    assert_eq!(trial(folder, &["-n", "2", "true"]).code, 0);
+    let before = std::fs::read(folder.join("t.barrow")).unwrap();
+    assert_eq!(trial(folder, &["--setup", "false", "true"]).code, 125);
+    for signal in ["INT", "TERM"] {
+        let _ = std::fs::remove_file(folder.join("began"));
+        let run = stopped(started(folder, &["--force", "-o", "t.barrow", "touch began; sleep 30"]), signal);
+        let said = "no run was recorded, and t.barrow is as it was";
+        assert!(run.code == 130 && run.stderr.contains(said), "{signal}: {}", run.stderr);
+        assert!(run.stdout.is_empty() && !run.stderr.contains("every value is in"), "{signal}: {}", run.stderr);
+    }
+    assert!(before == std::fs::read(folder.join("t.barrow")).unwrap());
+}
+
+#[test]
+fn a_trial_that_is_killed_keeps_its_first_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // The first run of one program ends, and the second program does not.
+    let words = ["--force", "-o", "t.barrow", "test -e other && touch began && sleep 30; touch other"];
+    let mut killed =
+        started(folder, &[&words[..], &["test -e other && touch began && sleep 30; touch other; true"]].concat());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(values_of_damaged(folder).len(), 1);
+}
+
+/// The wall times of a recording that was not finished.
+fn values_of_damaged(folder: &Path) -> Vec<f64> {
+    let run = barrow(folder, &["values", "t.barrow", "wall", "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    answer["rows"].as_array().unwrap().iter().filter_map(|row| row["value"].as_f64()).collect()
+}

@@ -15,21 +15,29 @@ use crate::plan::{Command, Plan, Shell, VariantPlan};
 use crate::reported::Reported;
 use crate::round::Round;
 use crate::run::Measured;
+use crate::surroundings::facts;
 use crate::system;
 
 /// The recording while it is written.
 pub(crate) struct Ledger {
     writer: Writer,
     metrics: HashMap<String, MetricId>,
+    /// The variants, in the order of the plan.
+    variants: Vec<VariantId>,
     began_ns: i64,
 }
 
 impl Ledger {
-    pub(crate) fn new(writer: Writer) -> Self {
-        Ledger { writer, metrics: HashMap::new(), began_ns: system::now_ns() }
+    /// Begins with what a plan says. `began_ns` is the time at which the trial began.
+    pub(crate) fn new(writer: Writer, plan: &Plan, began_ns: i64) -> Result<Self, TrialError> {
+        let mut ledger = Ledger { writer, metrics: HashMap::new(), variants: Vec::new(), began_ns };
+        facts(plan, &ledger)?;
+        ledger.variants =
+            plan.variants.iter().map(|variant| ledger.variant(plan, variant)).collect::<Result<_, TrialError>>()?;
+        Ok(ledger)
     }
 
-    /// Nanoseconds since the recording began.
+    /// Nanoseconds since the trial began.
     fn time(&self, clock_ns: i64) -> i64 {
         clock_ns - self.began_ns
     }
@@ -40,7 +48,7 @@ impl Ledger {
     }
 
     /// Writes a variant with all that is needed to repeat a run.
-    pub(crate) fn variant(&self, plan: &Plan, variant: &VariantPlan) -> Result<VariantId, TrialError> {
+    fn variant(&self, plan: &Plan, variant: &VariantPlan) -> Result<VariantId, TrialError> {
         let words = variant.command.words(&plan.shell)?;
         let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -73,15 +81,9 @@ impl Ledger {
         Ok(self.writer.variant(&described)?)
     }
 
-    /// Writes the beginning of a run, with its layout.
-    pub(crate) fn begin(
-        &self,
-        variant: VariantId,
-        seed: u64,
-        warmup: bool,
-        round: &Round,
-    ) -> Result<RunId, TrialError> {
-        let time_ns = self.time(system::now_ns());
+    /// Writes the beginning of a run, with its layout. `at` is the place of its variant in the plan.
+    pub(crate) fn begin(&self, at: usize, seed: u64, warmup: bool, round: &Round) -> Result<RunId, TrialError> {
+        let (variant, time_ns) = (self.variants[at], self.time(system::now_ns()));
         let run = self.writer.begin_run(&RunDescription { variant, time_ns, seed: Some(seed), warmup })?;
         let pairs = round.pairs();
         for (name, _) in &pairs {

@@ -11,7 +11,7 @@
 //! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with
 //! `environment`, `starter`, `order`, `child`, `ended`, `events`, `signals` and `system` (one run), `output` with
 //! `ends` and `finder` (what it prints), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
-//! `metrics` (what is written), `surroundings` (what else is known), `trial` with `measure`, `enough`,
+//! `destination` and `metrics` (what is written), `surroundings` (what else is known), `trial` with `measure`, `enough`,
 //! `observer`, `uncounted` and `counts` (all runs), `replay` (one of them again), `disturbances` (what makes times
 //! worthless).
 
@@ -19,6 +19,7 @@
 
 mod child;
 mod counts;
+mod destination;
 mod disturbances;
 mod ended;
 mod ends;
@@ -53,6 +54,7 @@ mod system;
 mod trial;
 mod uncounted;
 
+pub use destination::Destination;
 pub use disturbances::disturbances;
 pub use ended::{Ended, Failure};
 pub use error::TrialError;

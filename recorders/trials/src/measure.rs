@@ -56,7 +56,8 @@ impl<'p> Trial<'p> {
         // Written when it is known how it ended: one that is stopped is not recorded.
         let is_unmoved = matches!(&measured.heap, Heap::Unknown(unknown) if unknown.is_unmoved);
         let round = round.limited(if is_unmoved { Knobs::HEAP } else { Knobs::NONE });
-        let run = self.ledger.begin(self.variants[at].id, seed, warmup, &round)?;
+        let is_first = !self.is_recorded();
+        let run = self.ledger()?.begin(at, seed, warmup, &round)?;
         let mut found = self.runner.output.found();
         let printed = self.runner.output.printed(self.route());
         let written = self.files.take(&self.runner.output);
@@ -70,6 +71,10 @@ impl<'p> Trial<'p> {
             found = found.into_iter().zip(more).map(|(found, more)| Ok([found?, more?].concat())).collect();
         }
         self.take(at, run.0, warmup, &measured, Told { printed, found, written })?;
+        if is_first {
+            // In place of what the file held before.
+            self.ledger()?.flush()?;
+        }
         self.tell_progress(at, warmup, &measured);
         Ok(())
     }
@@ -145,11 +150,11 @@ impl<'p> Trial<'p> {
         if let Heap::Unknown(unknown) = &measured.heap {
             self.tell_unknown(self.variants[at].name, unknown, run);
         }
-        self.ledger.measured(id, measured)?;
+        self.ledger()?.measured(id, measured)?;
         for value in &values {
-            self.ledger.reported(id, value)?;
+            self.ledger()?.reported(id, value)?;
         }
-        self.ledger.end(id, measured.ended, None)?;
+        self.ledger()?.end(id, measured.ended, None)?;
         let name = self.variants[at].name;
         let variant = &mut self.variants[at];
         variant.succeeded += 1;
@@ -196,7 +201,7 @@ impl<'p> Trial<'p> {
         let text = printed.text();
         // The exit code or signal is recorded as numbers.
         let output = if why == ended.to_string() { text } else { format!("[barrow: it {why}]\n{text}") };
-        self.ledger.end(barrow_writer::RunId(run), ended, Some(&output))?;
+        self.ledger()?.end(barrow_writer::RunId(run), ended, Some(&output))?;
         self.outcome.failed += u64::from(!warmup);
         let name = self.variants[at].name;
         let variant = &mut self.variants[at];

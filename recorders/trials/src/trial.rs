@@ -12,9 +12,10 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use barrow_statistics::Random;
-use barrow_writer::{VariantId, Word, Writer};
+use barrow_writer::{Word, Writer};
 
 use crate::counts::Counts;
+use crate::destination::Destination;
 use crate::ended::Failure;
 use crate::error::TrialError;
 use crate::events;
@@ -25,7 +26,7 @@ use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::reported::ReportFile;
 use crate::run::{Prepared, Runner};
-use crate::surroundings::{facts, missing_knobs, without_shim};
+use crate::surroundings::{missing_knobs, without_shim};
 use crate::system;
 use crate::uncounted::Uncounted;
 
@@ -49,26 +50,26 @@ pub struct Outcome {
     pub precision: Option<f64>,
     /// The observer or SIGTERM stopped it.
     pub cancelled: bool,
+    /// There is a recording, which a trial that is stopped during its first run has not begun.
+    pub recorded: bool,
 }
 
-/// Runs what a plan says, and records it in the recording that `create` makes once all programs were found. The recording
-/// is finished in any case, with all values so far.
+/// Runs what a plan says, and records it at the destination that `create` makes once all programs were found. The recording
+/// is begun when the first run or warm-up has ended, and is finished in any case, with all values so far.
 ///
 /// # Errors
 /// Why nothing, or no more, could be measured.
-pub fn record(
+pub fn record<D: Destination>(
     plan: &Plan,
-    create: impl FnOnce() -> Result<Writer, TrialError>,
+    create: impl FnOnce() -> Result<D, TrialError>,
     observer: &dyn Observer,
 ) -> Result<Outcome, TrialError> {
     let mut trial = Trial::new(plan, create, observer)?;
     let ran = trial.run();
-    let outcome = trial.outcome.clone();
-    if let (true, Some(text)) = (plan.count_heap, trial.uncounted.text()) {
-        trial.ledger.fact(Word::new("allocations not known"), &text)?;
-    }
+    let mut outcome = trial.outcome.clone();
     trial.tell_differences();
-    let finished = trial.ledger.finish();
+    outcome.recorded = trial.is_recorded();
+    let finished = trial.finish();
     ran?;
     finished?;
     Ok(outcome)
@@ -77,7 +78,6 @@ pub fn record(
 /// A program that is measured, with what is known of its runs.
 pub(crate) struct Variant<'p> {
     pub(crate) name: &'p str,
-    pub(crate) id: VariantId,
     pub(crate) prepared: Prepared,
     pub(crate) succeeded: u64,
     pub(crate) failed: u64,
@@ -94,12 +94,19 @@ impl Variant<'_> {
     }
 }
 
+/// Begins the recording.
+type Begin<'p> = Box<dyn FnOnce() -> Result<Writer, TrialError> + 'p>;
+
 /// A trial while it runs; `measure` makes one run, `enough` says when to stop.
 pub(crate) struct Trial<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) observer: &'p dyn Observer,
     pub(crate) runner: Runner,
-    pub(crate) ledger: Ledger,
+    /// The recording, and how it is begun until there is one.
+    ledger: Option<Ledger>,
+    begin: Option<Begin<'p>>,
+    /// The time at which the trial began, on the clock of runs.
+    began_ns: i64,
     pub(crate) reports: ReportFile,
     pub(crate) files: ValueFiles<'p>,
     pub(crate) variants: Vec<Variant<'p>>,
@@ -110,9 +117,9 @@ pub(crate) struct Trial<'p> {
 }
 
 impl<'p> Trial<'p> {
-    fn new(
+    fn new<D: Destination + 'p>(
         plan: &'p Plan,
-        create: impl FnOnce() -> Result<Writer, TrialError>,
+        create: impl FnOnce() -> Result<D, TrialError>,
         observer: &'p dyn Observer,
     ) -> Result<Self, TrialError> {
         let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
@@ -122,17 +129,14 @@ impl<'p> Trial<'p> {
         let commands = plan.variants.iter().map(|variant| variant.command.words(&plan.shell));
         let prepared: Vec<Prepared> =
             commands.map(|words| runner.prepare(words?, missing)).collect::<Result<_, TrialError>>()?;
-        let ledger = Ledger::new(create()?);
-        facts(plan, &ledger)?;
+        let (destination, began_ns) = (create()?, system::now_ns());
         let mut variants: Vec<Variant<'p>> = Vec::new();
         for (variant, prepared) in plan.variants.iter().zip(prepared) {
             if let Some(reason) = prepared.program.kind.reason() {
                 observer.note(&without_shim(plan, &variant.name, &prepared.program, reason));
             }
-            let id = ledger.variant(plan, variant)?;
             variants.push(Variant {
                 name: &variant.name,
-                id,
                 prepared,
                 succeeded: 0,
                 failed: 0,
@@ -144,7 +148,9 @@ impl<'p> Trial<'p> {
             plan,
             observer,
             runner,
-            ledger,
+            ledger: None,
+            begin: Some(Box::new(move || destination.begin())),
+            began_ns,
             reports: ReportFile::new().map_err(TrialError::io("make a file for values"))?,
             files: ValueFiles::new(&plan.files),
             variants,
@@ -153,6 +159,28 @@ impl<'p> Trial<'p> {
             precision: None,
             uncounted: Uncounted::default(),
         })
+    }
+
+    /// The recording, which is begun now if it was not.
+    pub(crate) fn ledger(&mut self) -> Result<&mut Ledger, TrialError> {
+        if let Some(begin) = self.begin.take() {
+            self.ledger = Some(Ledger::new(begin()?, self.plan, self.began_ns)?);
+        }
+        self.ledger.as_mut().ok_or_else(|| TrialError::Destination("the recording could not be begun".to_owned()))
+    }
+
+    /// Whether the recording was begun.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.ledger.is_some()
+    }
+
+    /// Ends the recording, if it was begun.
+    fn finish(self) -> Result<(), TrialError> {
+        let Some(ledger) = self.ledger else { return Ok(()) };
+        if let (true, Some(text)) = (self.plan.count_heap, self.uncounted.text()) {
+            ledger.fact(Word::new("allocations not known"), &text)?;
+        }
+        ledger.finish()
     }
 
     /// Whether nothing more is to run.
@@ -189,7 +217,9 @@ impl<'p> Trial<'p> {
         while !self.outcome.cancelled && !self.variants.iter().all(Variant::is_given_up) && !self.is_enough(block) {
             self.block(block, false)?;
             block += 1;
-            self.ledger.flush()?;
+            if self.is_recorded() {
+                self.ledger()?.flush()?;
+            }
         }
         self.outcome.precision = self.precision;
         self.outcome.succeeded_programs = self.variants.iter().filter(|variant| variant.succeeded > 0).count();
