@@ -119,3 +119,36 @@ fn values_of_damaged(folder: &Path) -> Vec<f64> {
     let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     answer["rows"].as_array().unwrap().iter().filter_map(|row| row["value"].as_f64()).collect()
 }
+
+#[test]
+fn a_trial_that_waits_for_its_input_can_be_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    assert!(Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+    for signal in ["INT", "TERM"] {
+        let mut waiting = program(folder);
+        waiting.args(["trial", "-o", "t.barrow", "--input", "pipe", "cat"]).current_dir(folder);
+        let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Its thread that opens the pipe is there when it hears signals.
+        let since = Instant::now();
+        while !has_thread(&waiting, "input") {
+            assert!(since.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let run = stopped(waiting, signal);
+        assert!(run.code == 130 && run.stderr.contains("no run was recorded"), "{signal}: {}", run.stderr);
+    }
+    // What is written is read.
+    let mut writer = Command::new("sh").args(["-c", "echo x=7 > pipe"]).current_dir(folder).spawn().unwrap();
+    let run = trial(folder, &["--input", "pipe", "-n", "1", "--value", "x=x=([0-9]+)", "cat"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    writer.wait().unwrap();
+    assert_eq!(values(folder, "x"), [7.0]);
+}
+
+/// Whether a process has a thread of this name.
+fn has_thread(process: &Child, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", process.id())).unwrap();
+    let mut names = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    names.any(|found| found.trim() == name)
+}

@@ -9,7 +9,7 @@
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
 //! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with
-//! `environment`, `starter`, `order`, `child`, `ended`, `events`, `signals` and `system` (one run), `output` with
+//! `environment`, `input`, `starter`, `order`, `child`, `ended`, `events`, `signals` and `system` (one run), `output` with
 //! `ends` and `finder` (what it prints), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
 //! `destination` and `metrics` (what is written), `surroundings` (what else is known), `trial` with `measure`, `enough`,
 //! `observer`, `uncounted` and `counts` (all runs), `replay` (one of them again), `disturbances` (what makes times
@@ -32,6 +32,7 @@ mod finder;
 mod folder;
 mod heap;
 mod how;
+mod input;
 mod layout;
 mod ledger;
 mod measure;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::ended::Ended;
 use crate::error::TrialError;
 use crate::how::How;
+use crate::input;
 use crate::layout::{Knobs, Layout};
 use crate::output::Route;
 use crate::plan::OutputTo;
@@ -53,7 +54,10 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
         std::env::set_current_dir(directory).map_err(TrialError::io("enter the recorded directory"))?;
     }
     let input = attribute(run, "input").map(PathBuf::from);
-    let mut runner = Runner::new(input.as_deref(), &OutputTo::Inherit, Vec::new())?;
+    let has_terminal = input.is_none();
+    // Nothing stops a run at the terminal but the signals themselves.
+    let input = input::open(input.as_deref(), &|| false)?.ok_or(TrialError::NoReplay("its input was not opened"))?;
+    let mut runner = Runner::new(input, &OutputTo::Inherit, Vec::new())?;
     let words = under.iter().cloned().chain(run.command.iter().map(OsString::from)).collect();
     let prepared = runner.prepare(words, Knobs::NONE)?;
     // Reported values are discarded, but without the variable its environment would differ.
@@ -69,7 +73,7 @@ pub fn replay(run: &Replay, under: &[OsString]) -> Result<Ended, TrialError> {
         patterns: &[],
         keeps_all: false,
         time_limit: None,
-        has_terminal: input.is_none(),
+        has_terminal,
     };
     let measured = runner.run(&prepared, how, &|| false)?;
     Ok(measured.map(|measured| measured.ended).unwrap_or_default())

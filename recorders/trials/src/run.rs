@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::child::{Child, Waited};
@@ -54,9 +53,8 @@ pub(crate) struct Prepared {
 }
 
 impl Runner {
-    /// Everything that runs need. `input` is what programs read, nothing unless told; `output` is where [`Route::File`](super::output::Route::File) leads.
-    pub(crate) fn new(input: Option<&Path>, output: &OutputTo, events: Vec<Event>) -> Result<Self, TrialError> {
-        let input = File::open(input.unwrap_or(Path::new("/dev/null"))).map_err(TrialError::io("open the input"))?;
+    /// Everything that runs need. `input` is what programs read; `output` is where [`Route::File`](super::output::Route::File) leads.
+    pub(crate) fn new(input: File, output: &OutputTo, events: Vec<Event>) -> Result<Self, TrialError> {
         let output = Output::new(output).map_err(TrialError::io("open what programs print to"))?;
         // After all that programs are to have is open.
         let starter = Starter::new().map_err(TrialError::io("start the process that starts programs"))?;
@@ -200,7 +198,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_run_is_measured() {
-        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
         let run = |runner: &mut Runner, script: &str, limit| {
             let words = ["sh", "-c", script].map(OsString::from).to_vec();
             let prepared = runner.prepare(words, Knobs::NONE).unwrap();
@@ -219,7 +217,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_memory_of_the_process_that_measures_is_not_measured() {
-        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
         let own = std::hint::black_box(vec![1_u8; 64 << 20]);
         let prepared = runner.prepare(["true"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
         // Each of the two peaks may lack a step of each processor.
@@ -235,7 +233,7 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_too_long_is_an_error_and_the_next_program_runs() {
-        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
         let words = |text: String| vec!["true".into(), OsString::from(text)];
         for bytes in [1 << 20, 9 << 20] {
             let prepared = runner.prepare(words("x".repeat(bytes)), Knobs::NONE).unwrap();
@@ -248,7 +246,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_run_can_be_stopped() {
-        let mut runner = Runner::new(None, &OutputTo::Pipe, Vec::new()).unwrap();
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
         let prepared = runner.prepare(["sleep", "30"].map(OsString::from).to_vec(), Knobs::NONE).unwrap();
         assert_eq!(runner.run(&prepared, how("as-is"), &|| true).unwrap(), None);
     }

@@ -9,6 +9,7 @@
 //! programs of a block have the same layout.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::time::Instant;
 
 use barrow_statistics::Random;
@@ -20,6 +21,7 @@ use crate::ended::Failure;
 use crate::error::TrialError;
 use crate::events;
 use crate::files::ValueFiles;
+use crate::input;
 use crate::layout::LayoutKind;
 use crate::ledger::Ledger;
 use crate::observer::Observer;
@@ -64,7 +66,11 @@ pub fn record<D: Destination>(
     create: impl FnOnce() -> Result<D, TrialError>,
     observer: &dyn Observer,
 ) -> Result<Outcome, TrialError> {
-    let mut trial = Trial::new(plan, create, observer)?;
+    let is_stopped = || observer.is_cancelled() || system::is_terminated();
+    let Some(input) = input::open(plan.input.as_deref(), &is_stopped)? else {
+        return Ok(Outcome { cancelled: true, ..Outcome::default() });
+    };
+    let mut trial = Trial::new(plan, input, create, observer)?;
     let ran = trial.run();
     let mut outcome = trial.outcome.clone();
     trial.tell_differences();
@@ -119,12 +125,13 @@ pub(crate) struct Trial<'p> {
 impl<'p> Trial<'p> {
     fn new<D: Destination + 'p>(
         plan: &'p Plan,
+        input: File,
         create: impl FnOnce() -> Result<D, TrialError>,
         observer: &'p dyn Observer,
     ) -> Result<Self, TrialError> {
         let (found, why) = if plan.count_events { events::available() } else { (Vec::new(), None) };
         why.iter().for_each(|why| observer.note(why));
-        let runner = Runner::new(plan.input.as_deref(), &plan.output, found)?;
+        let runner = Runner::new(input, &plan.output, found)?;
         let missing = missing_knobs(plan.layout, observer);
         let commands = plan.variants.iter().map(|variant| variant.command.words(&plan.shell));
         let prepared: Vec<Prepared> =
