@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use program::trials::{barrow, trial, values};
+use program::trials::{asked, barrow, trial, values};
 use program::{Run, finished, program};
 
 /// The output of a Python script that runs in `folder` and has barrow as `sys.argv[1]`; `None` if there is no Python.
@@ -151,4 +151,25 @@ fn has_thread(process: &Child, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{}/task", process.id())).unwrap();
     let mut names = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
     names.any(|found| found.trim() == name)
+}
+
+#[test]
+fn counts_are_not_known_while_a_process_still_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines = ["(setsid sleep 0.5 &) ; exit 0", "sleep 0.5 & exit 0", "(sleep 0.5; true) & exit 0"];
+    for line in lines {
+        let run = barrow(folder, &["trial", "--force", "-o", "t.barrow", "-n", "10", "--shell", "sh", line]);
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        let said = run.stderr.contains("its allocations are not known: a process that it started still runs");
+        assert!(said && !run.stderr.contains("has not loaded"), "{line}: {}", run.stderr);
+        let trials = asked(folder, &["trials"]);
+        let names: Vec<&str> =
+            trials["rows"].as_array().unwrap().iter().filter_map(|row| row["metric"].as_str()).collect();
+        assert!(names.contains(&"wall") && !names.contains(&"blocks"), "{line}: {names:?}");
+    }
+    // What has ended is known, also of forks without a program.
+    let line = "(true) & (sleep 0.01; true) & wait; (sh -c true); x=$(echo)";
+    assert_eq!(trial(folder, &["-n", "3", "--layout", "fixed", "--shell", "sh", line]).code, 0);
+    assert_eq!(values(folder, "blocks").len(), 3);
 }

@@ -7,10 +7,10 @@ use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use crate::objects::Object;
 use crate::slots::{FILE, RUN_BYTES, Slot, expects, free_slot, process};
 use crate::verdict::{Verdict, verdict};
-use crate::{libc, next};
+use crate::{libc, next, slots};
 
 /// The bytes of a name, with a zero at its end.
-const NAME_BYTES: usize = 56;
+const NAME_BYTES: usize = 48;
 
 /// Null while nothing is counted.
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(ptr::null_mut());
@@ -53,7 +53,13 @@ pub(crate) fn layout() -> Layout {
 pub(crate) fn begin() {
     read_environment();
     // SAFETY: the function may be called at any time.
-    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    unsafe { libc::pthread_atfork(Some(forks), None, Some(forked)) };
+}
+
+unsafe extern "C" fn forks() {
+    if !FILE.load(Ordering::Relaxed).is_null() {
+        slots::forks_now();
+    }
 }
 
 unsafe extern "C" fn forked() {
@@ -65,6 +71,7 @@ unsafe extern "C" fn forked() {
     let live = before.map_or(0, |slot| slot.live.load(Ordering::Relaxed));
     let live_blocks = before.map_or(0, |slot| slot.live_blocks.load(Ordering::Relaxed));
     take_slot(live, live_blocks);
+    slots::was_forked();
 }
 
 /// Reads what barrow asks for, once. The first caller is alone: no thread starts without a block.

@@ -2,13 +2,16 @@
 //!
 //! ```text
 //!   run 0 │ run 1 │ …                                                   a run: 262,144 bytes
-//!   run: u32 slots taken · u32 whether there is a name · name, up to 64 bytes │ slot 0 │ slot 1 │ …
+//!   run: u32 slots taken · u32 whether there is a name · name, up to byte 56 · u32 forks · u32 forked processes │ slot 0 │ …
 //!   slot: u64 process · allocated bytes · blocks · live bytes · peak of live bytes · live blocks · verdict · whether it executes
 //! ```
 //!
 //! Each process takes a slot: when it executes a program, and when it is forked. A forked process begins with the live
 //! bytes of its parent, which it holds copies of. Where it is not known what a process allocates, its slot has the verdict
 //! alone, and the name is that of the file that has its allocator.
+//!
+//! Before a fork, the parent counts it, and the forked process counts itself when it has its slot: until then, the numbers
+//! differ.
 //!
 //! A process that executes a program says so in its slot, and the program takes another one. If none follows, the program
 //! did not load the library, and what it allocated is not known. A process without a slot of its own, as after `vfork`, takes
@@ -49,6 +52,23 @@ pub(crate) static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 fn taken() -> &'static AtomicU32 {
     // SAFETY: the run begins with this number, and stays mapped; this is called when it is.
     unsafe { &*FILE.load(Ordering::Relaxed).cast::<AtomicU32>() }
+}
+
+/// The forks of the run, and the forked processes that have a slot, or asked for one.
+fn forks() -> [&'static AtomicU32; 2] {
+    let file = FILE.load(Ordering::Relaxed).cast::<AtomicU32>();
+    // SAFETY: the run begins with a header of 64 bytes, and stays mapped; this is called when it is.
+    [14, 15].map(|at| unsafe { &*file.add(at) })
+}
+
+/// This process is about to fork.
+pub(crate) fn forks_now() {
+    forks()[0].fetch_add(1, Ordering::Relaxed);
+}
+
+/// This process was forked and has its slot.
+pub(crate) fn was_forked() {
+    forks()[1].fetch_add(1, Ordering::Release);
 }
 
 /// Takes a slot, if one is left.

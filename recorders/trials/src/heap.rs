@@ -63,9 +63,9 @@ const EXPECTS: u64 = 7;
 const VOID: u64 = 8;
 
 impl Heap {
-    /// The allocations of all processes of a run whose first process is `process`. `allocator` is the file with the allocator
-    /// of the first uncounted process, empty for the program itself.
-    pub(crate) fn of(slots: &[Slot], process: u64, allocator: &str) -> Self {
+    /// The allocations of all processes of a run whose first process is `process`. `is_left`: another one still runs.
+    /// `allocator` is the file with the allocator of the first uncounted process, empty for the program itself.
+    pub(crate) fn of(slots: &[Slot], process: u64, is_left: bool, allocator: &str) -> Self {
         if slots.is_empty() {
             return Heap::unknown("it does not load the library that counts");
         }
@@ -76,6 +76,9 @@ impl Heap {
             let program = if is_own { "it" } else { "a program that it starts" };
             let why = format!("{program} {}", reason(slot.verdict, allocator));
             return Heap::Unknown(Unknown { why, is_unmoved: is_own && slot.verdict == FIRST });
+        }
+        if is_left {
+            return Heap::unknown("a process that it started still runs");
         }
         if let Some(process_lost) = lost(slots) {
             let is_own = process_lost == process;
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_executed_and_writes_nothing_is_not_known() {
-        let is_counted = |slots: &[Slot]| matches!(Heap::of(slots, 7, ""), Heap::Counted(_));
+        let is_counted = |slots: &[Slot]| matches!(Heap::of(slots, 7, false, ""), Heap::Counted(_));
         assert!(is_counted(&[executing(7), slot(7, COUNTED)]));
         assert!(is_counted(&[slot(7, COUNTED), slot(8, EXPECTS), slot(8, COUNTED), slot(9, VOID)]));
         assert!(is_counted(&[slot(7, COUNTED), slot(8, COUNTED), slot(8, EXPECTS)]), "it wrote before who started it");
@@ -161,13 +164,15 @@ mod tests {
         assert_eq!(why(&[executing(7), slot(8, COUNTED)], ""), starts.replace("starts", "becomes"));
         assert_eq!(why(&[slot(7, COUNTED), slot(8, COUNTED), executing(8)], ""), starts);
         assert_eq!(why(&[slot(7, COUNTED), slot(8, EXPECTS)], ""), starts);
+        let still_runs = Heap::of(&[slot(7, COUNTED), executing(8)], 7, true, "");
+        assert_eq!(still_runs, Heap::unknown("a process that it started still runs"));
         // A void slot adds no figures.
-        let one = Heap::of(&[slot(7, COUNTED)], 7, "");
-        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(9, VOID)], 7, ""), one);
+        let one = Heap::of(&[slot(7, COUNTED)], 7, false, "");
+        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(9, VOID)], 7, false, ""), one);
     }
 
     fn why(slots: &[Slot], allocator: &str) -> String {
-        match Heap::of(slots, 7, allocator) {
+        match Heap::of(slots, 7, false, allocator) {
             Heap::Unknown(unknown) => unknown.why,
             counted => panic!("{counted:?}"),
         }
@@ -176,7 +181,7 @@ mod tests {
     #[test]
     fn what_one_process_does_not_tell_is_not_known_of_all() {
         let counted = Counted { peak_bytes: 8, allocated_bytes: 20, blocks: 4, live_bytes: 5 };
-        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(8, COUNTED)], 7, ""), Heap::Counted(counted));
+        assert_eq!(Heap::of(&[slot(7, COUNTED), slot(8, COUNTED)], 7, false, ""), Heap::Counted(counted));
         let slots = [slot(7, COUNTED), slot(8, OTHER_LIBC)];
         assert_eq!(why(&slots, "ld-musl.so.1"), "a program that it starts uses ld-musl.so.1 and not glibc");
         assert_eq!(why(&[slot(8, GO), slot(7, FIRST)], ""), "it has an allocator of its own");
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn the_heap_of_an_own_allocator_is_not_moved() {
         let is_unmoved =
-            |slots: &[Slot]| matches!(Heap::of(slots, 7, ""), Heap::Unknown(Unknown { is_unmoved: true, .. }));
+            |slots: &[Slot]| matches!(Heap::of(slots, 7, false, ""), Heap::Unknown(Unknown { is_unmoved: true, .. }));
         assert!(is_unmoved(&[slot(7, FIRST)]) && is_unmoved(&[slot(7, COUNTED), slot(7, FIRST)]));
         assert!(!is_unmoved(&[slot(8, FIRST)]) && !is_unmoved(&[slot(7, SEVERAL)]) && !is_unmoved(&[slot(7, COUNTED)]));
     }

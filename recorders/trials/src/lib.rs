@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Reading order: `plan` (what to run), `layout` and `round` (knobs, and their values for one run), `program` (what kind
-//! of file it is), `shim` with `heap` and `folder` (the library that counts and moves blocks), `run` with
+//! of file it is), `shim` with `heap`, `running` and `folder` (the library that counts and moves blocks), `run` with
 //! `environment`, `input`, `starter`, `order`, `child`, `ended`, `events`, `signals` and `system` (one run), `output` with
 //! `ends` and `finder` (what it prints), `pattern`, `reported` and `files` (values that a program tells), `ledger` with
 //! `destination` and `metrics` (what is written), `surroundings` (what else is known), `trial` with `measure`, `enough`,
@@ -47,6 +47,7 @@ mod replay;
 mod reported;
 mod round;
 mod run;
+mod running;
 mod shim;
 mod signals;
 mod starter;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use crate::folder::Folder;
 use crate::heap::{Heap, SLOTS, Slot};
+use crate::running::is_running;
 use crate::system;
 
 /// The library, as `build.rs` compiled it; empty where there is no glibc.
@@ -35,6 +36,8 @@ pub(crate) struct Counters {
     file: Rc<CountersFile>,
     /// Which run of the file it is.
     run: u64,
+    /// The time at which it began, see [`is_running`].
+    since: u64,
 }
 
 /// A file of counters, which is removed with the last of them.
@@ -67,9 +70,10 @@ impl Shim {
 
     /// The counters of another run, all zero.
     pub(crate) fn counters(&mut self) -> io::Result<Counters> {
+        let since = system::now_ticks();
         let next = match self.last.take() {
-            Some(Counters { file, run }) if run + 1 < RUNS => Counters { file, run: run + 1 },
-            _ => Counters { file: Rc::new(self.counters_file()?), run: 0 },
+            Some(Counters { file, run, .. }) if run + 1 < RUNS => Counters { file, run: run + 1, since },
+            _ => Counters { file: Rc::new(self.counters_file()?), run: 0, since },
         };
         self.last = Some(next.clone());
         Ok(next)
@@ -95,19 +99,56 @@ impl Counters {
 
     /// Reads the counts of a run whose first process is `process`.
     pub(crate) fn read(&self, process: u64) -> io::Result<Heap> {
-        let mut header = [0; SLOT_BYTES];
-        let begin = self.run * RUN_BYTES;
-        self.file.file.read_exact_at(&mut header, begin)?;
-        let [a, b, c, d, _, _, _, _, allocator @ ..] = header;
-        let taken = u32::from_le_bytes([a, b, c, d]) as usize;
-        if taken > SLOTS {
-            return Ok(Heap::of_too_many());
+        let (mut header, mut slots) = self.read_now()?;
+        loop {
+            if header.taken() > SLOTS {
+                return Ok(Heap::of_too_many());
+            }
+            let mut others = slots.iter().map(|slot| slot.process).filter(|&other| other != process);
+            let is_left = header.has_unbegun_forks() || others.any(|other| is_running(other, self.since));
+            // Only counts that were read when nothing ran any more are those of the whole run.
+            let (last_header, last_slots) = self.read_now()?;
+            let is_last = is_left || last_header.taken() == header.taken() && !last_header.has_unbegun_forks();
+            (header, slots) = (last_header, last_slots);
+            if is_last {
+                return Ok(Heap::of(&slots, process, is_left, &header.allocator()));
+            }
         }
-        let mut slots = vec![0; taken * SLOT_BYTES];
+    }
+
+    /// Reads what is there now: the header, and the slots that are taken.
+    fn read_now(&self) -> io::Result<(Header, Vec<Slot>)> {
+        let mut header = Header([0; SLOT_BYTES]);
+        let begin = self.run * RUN_BYTES;
+        self.file.file.read_exact_at(&mut header.0, begin)?;
+        let mut slots = vec![0; header.taken().min(SLOTS) * SLOT_BYTES];
         self.file.file.read_exact_at(&mut slots, begin + SLOT_BYTES as u64)?;
-        let slots: Vec<Slot> = slots.chunks_exact(SLOT_BYTES).map(slot).collect();
-        let allocator = allocator.split(|&byte| byte == 0).next().unwrap_or_default();
-        Ok(Heap::of(&slots, process, &String::from_utf8_lossy(allocator)))
+        Ok((header, slots.chunks_exact(SLOT_BYTES).map(slot).collect()))
+    }
+}
+
+/// What precedes the slots of a run, see `shim/slots.rs`.
+struct Header([u8; SLOT_BYTES]);
+
+impl Header {
+    fn number(&self, at: usize) -> u32 {
+        u32::from_le_bytes(self.0[at..at + 4].try_into().unwrap_or_default())
+    }
+
+    /// The slots that were taken or asked for.
+    fn taken(&self) -> usize {
+        self.number(0) as usize
+    }
+
+    /// Whether a forked process has no slot yet.
+    fn has_unbegun_forks(&self) -> bool {
+        self.number(56) != self.number(60)
+    }
+
+    /// The file with the allocator of the first uncounted process.
+    fn allocator(&self) -> String {
+        let name = self.0[8..56].split(|&byte| byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
     }
 }
 

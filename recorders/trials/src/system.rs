@@ -49,6 +49,17 @@ pub(crate) fn now_ns() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
+/// The time since the system began, in the steps in which it tells when a process began.
+pub(crate) fn now_ticks() -> u64 {
+    let mut time: libc::timespec = zeroed();
+    // SAFETY: there is room for the time; the other call takes a number.
+    let steps = unsafe {
+        libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time);
+        libc::sysconf(libc::_SC_CLK_TCK)
+    };
+    (time.tv_sec * steps + time.tv_nsec * steps / 1_000_000_000).unsigned_abs()
+}
+
 /// Whether SIGTERM or SIGHUP came since [`hear_termination`].
 static IS_TERMINATED: AtomicBool = AtomicBool::new(false);
 
