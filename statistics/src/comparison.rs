@@ -139,7 +139,7 @@ pub struct Comparison {
     pub is_not_worse: bool,
     /// The shift of the second sample: the estimate of Hodges and Lehmann over the medians of groups.
     pub shift: Option<f64>,
-    /// The lower end of the 95 % confidence interval of the shift.
+    /// The lower end of the 95 % confidence interval of the shift; `None` if there are too few groups for one.
     pub shift_low: Option<f64>,
     /// Its upper end.
     pub shift_high: Option<f64>,
@@ -165,14 +165,15 @@ pub fn compare(a: &Sample, b: &Sample, threshold: Threshold, direction: Directio
         dependence: None,
         is_not_worse: false,
         shift: shift.map(|shift| shift.estimate),
-        shift_low: shift.map(|shift| shift.low),
-        shift_high: shift.map(|shift| shift.high),
+        shift_low: shift.and_then(Shift::known_low),
+        shift_high: shift.and_then(Shift::known_high),
         modes: pairs(test, &sides),
         smallest_detectable: shift.and_then(|shift| detectable(&levels, shift, threshold)),
     };
     if let Some(verdict) = test.of_constants(&levels) {
         found.modes.iter_mut().for_each(|pair| pair.verdict = verdict);
         found.verdict = verdict;
+        (found.shift_low, found.shift_high) = (found.shift, found.shift);
         found.is_not_worse = verdict != ComparisonVerdict::Worse;
     } else if levels.iter().any(|levels| levels.len() < LEAST_GROUPS) {
         found.without_verdict(Doubt::TooFew);
@@ -215,6 +216,11 @@ impl Comparison {
         // A single shift may explain the differences between modes, even one that is too small to exceed the threshold.
         let is_explained = test.is_one_shift(levels, shift);
         let is_one_shift = matches!(all, Better | Worse) && is_explained;
+        if all == Better && is_explained && sides.own[0].count() != sides.own[1].count() {
+            // Chance cut a mode in two, and a part of it was paired with a mode that it does not belong to.
+            let worse = self.modes.iter_mut().filter(|pair| pair.verdict == Worse);
+            worse.for_each(|pair| pair.verdict = Unknown);
+        }
         let is_some_shift = is_explained
             && (self.shift_low > Some(0.0) || self.shift_high < Some(0.0))
             && moved::is_whole(samples, shift, &sides.bounds);
@@ -232,7 +238,13 @@ impl Comparison {
             None if doubt.is_none() => (Equal, None),
             None => (Unknown, None),
         };
-        self.doubt = doubt;
+        self.doubt = doubt.filter(|_| matches!(self.verdict, Unknown | MovedWeight));
+        if self.verdict == Equal && sides.bounds.is_empty() {
+            self.modes = pairs::whole(test, levels);
+        }
+        let is_other_weight = |pair: &&mut ModePair| pair.weight_low > Some(0.0) || pair.weight_high < Some(0.0);
+        let equal = self.modes.iter_mut().filter(|pair| pair.verdict == Equal);
+        equal.filter(is_other_weight).for_each(|pair| pair.verdict = Unknown);
     }
 
     /// The pair with this verdict whose location changed most.

@@ -63,7 +63,8 @@ pub struct Mode {
     pub low: f64,
     /// Its largest value.
     pub high: f64,
-    /// The lower end of the 95 % confidence interval of the location.
+    /// The lower end of the 95 % confidence interval of the location; not a number where there is none, as in fewer than
+    /// six groups of several values.
     pub location_low: f64,
     /// Its upper end.
     pub location_high: f64,
@@ -137,13 +138,18 @@ fn mode(values: &[f64], interval: &Interval) -> Mode {
         location,
         low: values[0],
         high: values[values.len() - 1],
-        location_low: interval.location.0.min(location),
-        location_high: interval.location.1.max(location),
+        location_low: below(interval.location.0, location),
+        location_high: -below(-interval.location.1, -location),
         weight: interval.share,
-        weight_low: interval.weight.0.min(interval.share),
-        weight_high: interval.weight.1.max(interval.share),
+        weight_low: below(interval.weight.0, interval.share),
+        weight_high: -below(-interval.weight.1, -interval.share),
         count: values.len(),
     }
+}
+
+/// The lower end of an interval that holds a number; not a number if there is no interval.
+fn below(low: f64, number: f64) -> f64 {
+    if low.is_nan() { low } else { low.min(number) }
 }
 
 /// The precision of a sample, at 95 %: the widest half of an interval, relative to the location for locations of modes,

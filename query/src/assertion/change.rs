@@ -133,7 +133,7 @@ fn change(compared: &Compared<'_>, metric: &Metric) -> Option<f64> {
 fn witness(compared: &Compared<'_>, metric: &Metric, a: Side<'_>, b: Side<'_>) -> Witness {
     let unit = metric.unit.as_str();
     let [old, new] = compared.medians.map(|median| known(median, |median| text(median, unit)));
-    let mut lines = vec![format!("`{}` has a median of {old}, `{}` one of {new}", a.name(), b.name())];
+    let mut lines = Vec::new();
     for pair in &compared.comparison.modes {
         if !matches!(pair.verdict, ComparisonVerdict::Worse | ComparisonVerdict::WorseWeight) {
             continue;
@@ -155,6 +155,7 @@ fn witness(compared: &Compared<'_>, metric: &Metric, a: Side<'_>, b: Side<'_>) -
             _ => format!("mode {mode} is new and worse, with {points:.0} % of the values"),
         });
     }
+    lines.push(format!("`{}` has a median of {old}, `{}` one of {new}", a.name(), b.name()));
     let fields = [("a", a), ("b", b)].map(|(key, side)| Fact::new(Column::text(key), side.name()));
     Witness { lines, fields: fields.into() }
 }

@@ -80,7 +80,10 @@ impl Judged {
             Verdict::Holds => Vec::new(),
             Verdict::Fails => {
                 let witness = self.judgement.witness.iter().flat_map(|witness| witness.lines.clone());
-                std::iter::once(self.figures()).chain(witness).collect()
+                // Where the number is within its limit, something else is the reason, and the witness says it.
+                let is_within = self.judgement.unit == Figure::Share && self.judgement.found <= self.judgement.limit;
+                let figures = (!is_within || self.judgement.witness.is_none()).then(|| self.figures());
+                figures.into_iter().chain(witness).collect()
             }
             Verdict::Undecided(why) => vec![why.clone()],
         }
@@ -105,7 +108,7 @@ pub(crate) fn answer(judged: &[Judged]) -> Answer {
         Column::number("limit_text").called("limit").for_people() => is_decided.then(|| unit.text(*limit)),
         Column::text("unit").for_machines() => unit.name(),
         Column::text("undecided_because").for_machines() => one.undecided_because(),
-        Column::text("false_because").for_machines() => (*verdict == Verdict::Fails).then(|| one.figures()),
+        Column::text("false_because").for_machines() => if *verdict == Verdict::Fails { one.reasons().into_iter().next() } else { None },
         Column::text("verdict").for_machines() => *said,
         Column::nested("witness").for_machines()
             => witness.as_ref().map(|witness| Value::Record(witness.fields.clone())),

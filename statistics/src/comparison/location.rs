@@ -79,7 +79,7 @@ impl Test {
 
     /// Whether the interval of a shift is within a margin.
     pub(super) fn is_within(shift: Shift, margin: f64) -> bool {
-        shift.low >= -margin && shift.high <= margin
+        shift.has_interval && shift.low >= -margin && shift.high <= margin
     }
 
     /// Whether the second sample may be the first one moved by a shift, or stretched by it: one of the tests finds no

@@ -5,6 +5,7 @@ use super::matching::matched;
 use super::sides::Sides;
 use super::weight::Weight;
 use super::{ComparisonVerdict, ModePair};
+use crate::sample::median;
 use crate::shift::Shift;
 
 /// The pairs of modes with the verdicts on their locations: better, worse, equal or unknown. Weights are not judged
@@ -28,8 +29,8 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
                 a: of_a,
                 b: of_b,
                 location_change: shift.map(|shift| shift.estimate),
-                location_low: shift.map(|shift| shift.low),
-                location_high: shift.map(|shift| shift.high),
+                location_low: shift.and_then(Shift::known_low),
+                location_high: shift.and_then(Shift::known_high),
                 weight_change: weight.change,
                 weight_low: Some(weight.low),
                 weight_high: Some(weight.high),
@@ -40,6 +41,25 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
             }
         })
         .collect()
+}
+
+/// The pair of all values of two equal samples, of which chance cut one where neither the other nor all values together
+/// are cut.
+pub(super) fn whole(test: Test, levels: &[Vec<f64>; 2]) -> Vec<ModePair> {
+    let shift = Shift::of(&levels[0], &levels[1]);
+    let weight = Weight::of(levels.each_ref().map(|levels| vec![1.0; levels.len()]));
+    let is_within = shift.is_some_and(|shift| Test::is_within(shift, test.threshold.at(median(&levels[0]))));
+    vec![ModePair {
+        a: Some(0),
+        b: Some(0),
+        location_change: shift.map(|shift| shift.estimate),
+        location_low: shift.and_then(Shift::known_low),
+        location_high: shift.and_then(Shift::known_high),
+        weight_change: weight.change,
+        weight_low: Some(weight.low),
+        weight_high: Some(weight.high),
+        verdict: if is_within { ComparisonVerdict::Equal } else { ComparisonVerdict::Unknown },
+    }]
 }
 
 /// The verdict on two paired modes. Modes are found in each sample separately, so they may differ only because the

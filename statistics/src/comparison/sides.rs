@@ -5,8 +5,6 @@ use super::weight::Weight;
 use crate::modes::{Gap, cuts, place};
 use crate::sample::{Sample, median, sorted};
 
-/// Minimum number of groups of a mode on its side of a cut: as many as locations are compared of.
-const LEAST_MEMBERS: usize = 6;
 /// One of this many values may lie between two modes.
 const STRAY: usize = 100;
 
@@ -22,10 +20,8 @@ pub(super) struct Sides {
     /// together are not cut where one sample is.
     pub(super) bounds: Vec<f64>,
     /// Both cut at these bounds, and also where only all values together are cut into modes farther apart than the
-    /// threshold, unless each sample has enough values of them to show it.
+    /// threshold.
     pub(super) doubtful: [Side; 2],
-    /// For each sample: the negated smallest value of each group, and its largest value, ascending.
-    pub(super) extremes: [[Vec<f64>; 2]; 2],
 }
 
 impl Sides {
@@ -43,22 +39,12 @@ impl Sides {
         let bounds = common(&gaps, &widened, &together);
         let doubtful = together.iter().filter(|gap| {
             let is_own = widened.iter().flatten().any(|own| own.common(**gap).is_some());
-            let sides = Side::both(samples, &[gap.middle()]);
-            let could_show = sides.iter().all(|side| (0..2).all(|mode| side.levels(mode).len() >= LEAST_MEMBERS));
-            // Between modes that chance made of one, the gap is as narrow as those beside it.
-            let is_wide = 2.0 * gap.half_width() > threshold.at(gap.middle());
-            !is_own && !could_show && is_wide && is_apart(&sides, 0, threshold)
+            !is_own && is_apart(&Side::both(samples, &[gap.middle()]), 0, threshold)
         });
         let doubtful = doubtful.map(|gap| gap.middle());
         let doubtful = Side::both(samples, &sorted(bounds.iter().copied().chain(doubtful).collect()));
-        let extremes = samples.map(|sample| {
-            [-1.0, 1.0].map(|sign| {
-                let groups = sample.groups().map(|group| group.iter().map(|value| sign * value));
-                sorted(groups.map(|values| values.fold(f64::MIN, f64::max)).collect())
-            })
-        });
         let common = Side::both(samples, &bounds);
-        Sides { own, cut_as_a, cut_as_b, common, bounds, doubtful, extremes }
+        Sides { own, cut_as_a, cut_as_b, common, bounds, doubtful }
     }
 
     /// The change of the weight above a common bound.

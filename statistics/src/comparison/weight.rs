@@ -50,6 +50,17 @@ impl Weight {
         Weight { change, low, high, p_value, error, mean: mean_a / 2.0 + mean_b / 2.0 }
     }
 
+    /// The upper end of the one-sided 95 % confidence interval of the change of a share, given how many of the groups of
+    /// each sample count.
+    pub(super) fn most_of_counts(counts: [usize; 2], sizes: [usize; 2]) -> f64 {
+        let shares = [0, 1].map(|side| counts[side] as f64 / sizes[side].max(1) as f64);
+        let variances = [0, 1].map(|side| {
+            let n = sizes[side] as f64;
+            variance_of(n * shares[side] * (1.0 - shares[side]), n)
+        });
+        shares[1] - shares[0] + ONE_SIDED * (variances[0] + variances[1]).sqrt()
+    }
+
     /// The lower end of the one-sided 95 % confidence interval of the change.
     pub(super) fn at_least(&self) -> f64 {
         self.change - ONE_SIDED * self.error
@@ -68,15 +79,16 @@ impl Weight {
     }
 
     /// The number of groups of each sample that show in eight of ten cases that a weight like this changed by less than
-    /// a limit.
-    pub(super) fn deciding_groups(&self, limit: f64) -> f64 {
-        let z = (ONE_SIDED + TEN_ABOVE) / limit;
-        2.0 * self.mean * (1.0 - self.mean) * z * z
-    }
-
-    /// The uncertainty of the change: half of the interval.
-    pub(super) fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0
+    /// a limit. If there are as many already, that many of which the interval of a change like this one ends at the
+    /// limit.
+    pub(super) fn deciding_groups(&self, limit: f64, groups: f64) -> f64 {
+        let z = ONE_SIDED + TEN_ABOVE;
+        let unchanged = 2.0 * self.mean * (1.0 - self.mean) * (z / limit) * (z / limit);
+        if unchanged > groups {
+            return unchanged;
+        }
+        let distance = (limit - self.change.abs()).abs();
+        groups * (z * self.error / distance).powi(2).max(1.0) + 1.0
     }
 }
 
@@ -84,10 +96,13 @@ fn mean(shares: &[f64]) -> f64 {
     shares.iter().sum::<f64>() / shares.len().max(1) as f64
 }
 
-/// The variance of the mean. If a mode has none or all of the values, one more was possible (Agresti and Caffo 2000).
 fn variance(shares: &[f64]) -> f64 {
     let mean = mean(shares);
-    let squares: f64 = shares.iter().map(|share| (share - mean) * (share - mean)).sum();
-    let n = shares.len() as f64;
+    variance_of(shares.iter().map(|share| (share - mean) * (share - mean)).sum(), shares.len() as f64)
+}
+
+/// The variance of the mean of `n` shares with this sum of squares. If a mode has none or all of the values, one more was
+/// possible (Agresti and Caffo 2000).
+fn variance_of(squares: f64, n: f64) -> f64 {
     (squares + 0.5) / (n + 1.0) / n.max(1.0)
 }

@@ -9,6 +9,8 @@ use crate::median_interval::interval;
 use crate::random::Random;
 use crate::sample::{Sample, midpoint, sorted};
 
+/// Minimum number of groups of several values for intervals: resamples of fewer hardly differ, those of one not at all.
+const LEAST_GROUPS: usize = 6;
 /// Number of resamples, and the minimum if there are very many values.
 const RESAMPLES: usize = 999;
 const LEAST_RESAMPLES: usize = 199;
@@ -95,6 +97,7 @@ fn of_groups(members: &[Vec<(f64, usize)>], sizes: &[usize]) -> Vec<Interval> {
         }
     }
     let once = vec![1; groups];
+    let between = |values| if groups < LEAST_GROUPS { (f64::NAN, f64::NAN) } else { between(values) };
     let both = drawn.into_iter().enumerate();
     both.map(|(mode, (locations, weights))| Interval {
         location: between(locations),

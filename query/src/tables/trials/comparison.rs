@@ -38,6 +38,8 @@ pub(crate) struct Compared<'t> {
     pub(crate) comparison: Comparison,
     /// The medians of both.
     pub(crate) medians: [Option<f64>; 2],
+    /// Whether runs have several values.
+    has_repeats: bool,
 }
 
 impl<'t> Compared<'t> {
@@ -47,15 +49,16 @@ impl<'t> Compared<'t> {
         let threshold = threshold(metric, [&a, &b], asked);
         let comparison = compare(&a, &b, threshold, direction(metric));
         let medians = [&a, &b].map(|sample| Location::of(sample).map(|location| location.median));
-        Compared { variant, metric, threshold, comparison, medians }
+        let has_repeats = [&a, &b].into_iter().any(|sample| sample.groups().any(|group| group.len() > 1));
+        Compared { variant, metric, threshold, comparison, medians, has_repeats }
     }
 
     /// Why it is not known to be equal, and how many runs decide.
     pub(crate) fn why_unknown(&self) -> String {
-        let unit = self.metric.unit.as_str();
         let why = match self.comparison.doubt {
             Some(Doubt::TooFew) => {
-                return format!("too few runs to compare: each program needs at least {LEAST_GROUPS}");
+                let together = if self.has_repeats { "; values of one run count once" } else { "" };
+                return format!("too few runs to compare: each program needs at least {LEAST_GROUPS}{together}");
             }
             Some(Doubt::Order) => return self.dependence().unwrap_or_default(),
             Some(Doubt::Location { pair: Some(pair), .. }) => {
@@ -65,12 +68,7 @@ impl<'t> Compared<'t> {
             Some(Doubt::Location { pair: None, .. }) => {
                 format!("the interval of the shift passes the threshold of {}", self.limit_text())
             }
-            Some(Doubt::Weight { location, half_width, .. }) => format!(
-                "the weight of the mode at {} is known to ±{:.0} points, and {:.0} matter",
-                text(location, unit),
-                half_width * 100.0,
-                self.threshold.weight * 100.0
-            ),
+            Some(Doubt::Weight { location, low, high, .. }) => self.weight_text(location, low, high),
             Some(Doubt::Modes { .. }) => "one program has a mode that the other does not show".to_owned(),
             Some(Doubt::Extremes) => "some runs of one program are beyond those of the other".to_owned(),
             None => "the values do not decide it".to_owned(),
@@ -79,6 +77,16 @@ impl<'t> Compared<'t> {
             Some(runs) => format!("{why}; about {} runs of each program decide", units::grouped(runs)),
             None => format!("{why}; more runs may decide"),
         }
+    }
+
+    /// Why the change of the weight of a mode with this interval is not known to be within the limit.
+    fn weight_text(&self, location: f64, low: f64, high: f64) -> String {
+        let (location, limit) = (text(location, self.metric.unit.as_str()), self.threshold.weight);
+        let known = match (high - low) / 2.0 {
+            half_width if half_width > limit => format!("is known to ±{:.0} points", half_width * 100.0),
+            _ => format!("changed by {} to {} points", points(low), points(high)),
+        };
+        format!("the weight of the mode at {location} {known}, and {:.0} matter", limit * 100.0)
     }
 
     /// The sentence about values that depend on the order of runs.
@@ -105,10 +113,14 @@ impl<'t> Compared<'t> {
 
     /// The subject of the verdict: `all values`, `mode 2`, `weight of mode 2`.
     fn about(&self) -> Option<String> {
-        let verdict = self.comparison.verdict;
+        let place = self.place()?;
+        Some(if is_weight(self.comparison.verdict) { format!("weight of {place}") } else { place })
+    }
+
+    /// The values that the verdict is about: `all values`, `mode 2`.
+    fn place(&self) -> Option<String> {
         match self.comparison.about {
-            _ if verdict == ComparisonVerdict::Unknown => None,
-            Some(pair) if is_weight(verdict) => Some(format!("weight of {}", self.mode_of(pair))),
+            _ if self.comparison.verdict == ComparisonVerdict::Unknown => None,
             Some(pair) => Some(self.mode_of(pair)),
             None => Some("all values".to_owned()),
         }
@@ -213,13 +225,14 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         Column::text("metric") => of.metric.name.as_str(),
         Column::text("unit").for_machines() => unit,
         Column::text("verdict").own_words().called("B is") => word(of.metric, *verdict),
-        Column::text("about").called("in") => of.about(),
+        Column::text("about").for_machines() => of.about(),
+        Column::text("place").called("in").for_people() => of.place(),
         Column::text("headline").for_machines() => of.headline(),
         Column::number("median_a").called("median A") => median_a.map(|median| measured(median, unit)),
         Column::number("median_b").called("median B") => median_b.map(|median| measured(median, unit)),
         Column::number("shift_share").own_words().called("change").for_people() => share_now,
-        Column::number("shift_share_low").own_words().called("from").for_people().interval() => share_low,
-        Column::number("shift_share_high").own_words().called("to").for_people().interval() => share_high,
+        Column::number("shift_share_low").own_words().called("from").for_people().secondary().interval() => share_low,
+        Column::number("shift_share_high").own_words().called("to").for_people().secondary().interval() => share_high,
         Column::number("shift").secondary() => change,
         Column::number("shift_low").for_machines().interval() => change_low,
         Column::number("shift_high").for_machines().interval() => change_high,
@@ -292,8 +305,8 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
         Column::number("location_high").called("to").secondary().interval()
             => pair.location_high.map(|value| difference(value, unit)),
         Column::text("weight_change").own_words().called("weight") => format!("{} %", points(pair.weight_change)),
-        Column::text("weight_low").own_words().called("from").secondary().interval() => pair.weight_low.map(points),
-        Column::text("weight_high").own_words().called("to").secondary().interval() => pair.weight_high.map(points),
+        Column::text("weight_interval").own_words().called("weight from to").secondary().interval()
+            => pair.weight_low.zip(pair.weight_high).map(|(low, high)| format!("{} to {}", points(low), points(high))),
     });
     table.for_readers(Audience::People)
 }

@@ -7,7 +7,7 @@ use crate::answer::{Column, Table, Value, measured::measured, table};
 /// A row for each mode, numbered from 1; with intervals, if runs are independent.
 pub(crate) fn table(modes: &Modes, unit: &str, has_intervals: bool) -> Table {
     table!("rows", modes.modes.iter().enumerate(), |(at, mode)| {
-        let bounds = has_intervals.then_some(mode);
+        let bounds = Some(mode).filter(|mode| has_intervals && !mode.location_low.is_nan() && !mode.weight_low.is_nan());
         Column::number("mode") => at + 1,
         Column::number("location") => measured(mode.location, unit),
         Column::number("low").called("from") => measured(mode.low, unit),
