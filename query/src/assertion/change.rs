@@ -97,9 +97,12 @@ impl Programs {
             return Ok(Judgement::undecided("the values cannot be compared", unit));
         };
         let base = compared.medians[0].unwrap_or_default().abs();
-        let found = if is_share && base > 0.0 { change / base } else { change };
-        // No change has no sign.
-        let mut judgement = Judgement::new(Verdict::Holds, found + 0.0, amount, unit);
+        // No change has no sign. Of a median of 0 there is no share: the change itself is compared with 0.
+        let mut judgement = match is_share && base == 0.0 {
+            true => Judgement::new(Verdict::Holds, change + 0.0, 0.0, Figure::of_metric(&metric.unit)),
+            false if is_share => Judgement::new(Verdict::Holds, change / base + 0.0, amount, unit),
+            false => Judgement::new(Verdict::Holds, change + 0.0, amount, unit),
+        };
         let verdict = compared.comparison.verdict;
         judgement.said = Some(word(metric, verdict));
         match verdict {

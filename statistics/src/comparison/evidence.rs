@@ -217,7 +217,11 @@ fn differs_beyond(test: Test, [a, b]: &[Vec<f64>; 2]) -> bool {
 fn most_beyond(one: &[f64], other: &[f64], margin: f64) -> f64 {
     let beyond = |at: usize| {
         let others = other.len() - other.partition_point(|other| *other < one[at] - margin);
-        Weight::most_of_counts([others, one.len() - at], [other.len(), one.len()])
+        match others == other.len() {
+            // All of the other sample are there: no share exceeds that.
+            true => 0.0,
+            false => Weight::most_of_counts([others, one.len() - at], [other.len(), one.len()]),
+        }
     };
     (0..one.len()).map(beyond).fold(0.0, f64::max)
 }

@@ -14,6 +14,8 @@ use crate::tables::trials::dependence;
 const RELATIVE: f64 = 0.05;
 /// A change of a nanosecond does not matter: clocks count in whole ones.
 const FLOOR_NS: f64 = 1.0;
+/// A larger share than this that a comparison could see is not told: the median is next to nothing.
+const MOST_SHARE: f64 = 1e6;
 
 /// The least differences that matter, where the question gives them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -215,7 +217,7 @@ pub(crate) fn tables(rows: &[Compared<'_>]) -> Vec<Table> {
         let unit = of.metric.unit.as_str();
         let [median_a, median_b] = of.medians;
         let Comparison { verdict, shift, shift_low, shift_high, smallest_detectable, .. } = &of.comparison;
-        let detectable = smallest_detectable.filter(|share| share.is_finite());
+        let detectable = smallest_detectable.filter(|share| *share < MOST_SHARE);
         let [share_now, share_low, share_high] =
             [shift, shift_low, shift_high].map(|value| value.map(|value| share(value, median_a, unit)));
         let [change, change_low, change_high] =
