@@ -81,8 +81,8 @@ impl Judged {
             Verdict::Fails => {
                 let witness = self.judgement.witness.iter().flat_map(|witness| witness.lines.clone());
                 // Where the number is within its limit, something else is the reason, and the witness says it.
-                let is_within = self.judgement.unit == Figure::Share && self.judgement.found <= self.judgement.limit;
-                let figures = (!is_within || self.judgement.witness.is_none()).then(|| self.figures());
+                let is_reason = self.sign != "<=" || self.judgement.found > self.judgement.limit;
+                let figures = (is_reason || self.judgement.witness.is_none()).then(|| self.figures());
                 figures.into_iter().chain(witness).collect()
             }
             Verdict::Undecided(why) => vec![why.clone()],

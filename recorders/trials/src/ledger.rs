@@ -15,7 +15,6 @@ use crate::plan::{Command, Plan, Shell, VariantPlan};
 use crate::reported::Reported;
 use crate::round::Round;
 use crate::run::Measured;
-use crate::surroundings::facts;
 use crate::system;
 
 /// The recording while it is written.
@@ -31,7 +30,6 @@ impl Ledger {
     /// Begins with what a plan says. `began_ns` is the time at which the trial began.
     pub(crate) fn new(writer: Writer, plan: &Plan, began_ns: i64) -> Result<Self, TrialError> {
         let mut ledger = Ledger { writer, metrics: HashMap::new(), variants: Vec::new(), began_ns };
-        facts(plan, &ledger)?;
         ledger.variants =
             plan.variants.iter().map(|variant| ledger.variant(plan, variant)).collect::<Result<_, TrialError>>()?;
         Ok(ledger)

@@ -28,7 +28,7 @@ use crate::observer::Observer;
 use crate::plan::Plan;
 use crate::reported::ReportFile;
 use crate::run::{Prepared, Runner};
-use crate::surroundings::{missing_knobs, without_shim};
+use crate::surroundings::{self, missing_knobs, without_shim};
 use crate::system;
 use crate::uncounted::Uncounted;
 
@@ -171,7 +171,9 @@ impl<'p> Trial<'p> {
     /// The recording, which is begun now if it was not.
     pub(crate) fn ledger(&mut self) -> Result<&mut Ledger, TrialError> {
         if let Some(begin) = self.begin.take() {
-            self.ledger = Some(Ledger::new(begin()?, self.plan, self.began_ns)?);
+            let ledger = Ledger::new(begin()?, self.plan, self.began_ns)?;
+            surroundings::facts(self.plan, &ledger)?;
+            self.ledger = Some(ledger);
         }
         self.ledger.as_mut().ok_or_else(|| TrialError::Destination("the recording could not be begun".to_owned()))
     }

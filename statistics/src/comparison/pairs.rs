@@ -25,41 +25,36 @@ pub(super) fn pairs(test: Test, sides: &Sides) -> Vec<ModePair> {
             let weight = Weight::of([a.shares(of_a), b.shares(of_b)]);
             let partners = of_a.zip(of_b);
             let shift = partners.and_then(|(of_a, of_b)| Shift::of(a.levels(of_a), b.levels(of_b)));
-            ModePair {
-                a: of_a,
-                b: of_b,
-                location_change: shift.map(|shift| shift.estimate),
-                location_low: shift.and_then(Shift::known_low),
-                location_high: shift.and_then(Shift::known_high),
-                weight_change: weight.change,
-                weight_low: Some(weight.low),
-                weight_high: Some(weight.high),
-                verdict: match partners.zip(shift) {
-                    Some((partners, shift)) => of_partners(test, sides, partners, shift, limits),
-                    None => ComparisonVerdict::Unknown,
-                },
-            }
+            let verdict = match partners.zip(shift) {
+                Some((partners, shift)) => of_partners(test, sides, partners, shift, limits),
+                None => ComparisonVerdict::Unknown,
+            };
+            pair([of_a, of_b], shift, &weight, verdict)
         })
         .collect()
 }
 
-/// The pair of all values of two equal samples, of which chance cut one where neither the other nor all values together
-/// are cut.
+/// The single pair of two equal samples without common bounds: chance cut one of them into modes.
 pub(super) fn whole(test: Test, levels: &[Vec<f64>; 2]) -> Vec<ModePair> {
     let shift = Shift::of(&levels[0], &levels[1]);
     let weight = Weight::of(levels.each_ref().map(|levels| vec![1.0; levels.len()]));
     let is_within = shift.is_some_and(|shift| Test::is_within(shift, test.threshold.at(median(&levels[0]))));
-    vec![ModePair {
-        a: Some(0),
-        b: Some(0),
+    let verdict = if is_within { ComparisonVerdict::Equal } else { ComparisonVerdict::Unknown };
+    vec![pair([Some(0); 2], shift, &weight, verdict)]
+}
+
+fn pair([a, b]: [Option<usize>; 2], shift: Option<Shift>, weight: &Weight, verdict: ComparisonVerdict) -> ModePair {
+    ModePair {
+        a,
+        b,
         location_change: shift.map(|shift| shift.estimate),
         location_low: shift.and_then(Shift::known_low),
         location_high: shift.and_then(Shift::known_high),
         weight_change: weight.change,
         weight_low: Some(weight.low),
         weight_high: Some(weight.high),
-        verdict: if is_within { ComparisonVerdict::Equal } else { ComparisonVerdict::Unknown },
-    }]
+        verdict,
+    }
 }
 
 /// The verdict on two paired modes. Modes are found in each sample separately, so they may differ only because the

@@ -79,8 +79,7 @@ impl Weight {
     }
 
     /// The number of groups of each sample that show in eight of ten cases that a weight like this changed by less than
-    /// a limit. If there are as many already, that many of which the interval of a change like this one ends at the
-    /// limit.
+    /// a limit. If there are as many already, the number follows from the distance of the change from the limit.
     pub(super) fn deciding_groups(&self, limit: f64, groups: f64) -> f64 {
         let z = ONE_SIDED + TEN_ABOVE;
         let unchanged = 2.0 * self.mean * (1.0 - self.mean) * (z / limit) * (z / limit);
