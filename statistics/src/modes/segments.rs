@@ -28,8 +28,6 @@ const MOST_CLUSTERS: usize = 8;
 /// the addition for 200.
 const SECOND: [f64; 2] = [4.0, 3.5];
 const FURTHER: [f64; 2] = [1.5, 3.0];
-/// Gaps that differ by a smaller part are equal.
-const ROUNDING: f64 = 1e-9;
 /// Minimum number of values minus groups for evaluating values within groups.
 const LEAST_FREE: f64 = 12.0;
 
@@ -43,21 +41,22 @@ pub(crate) fn gaps(sorted: &[Grouped], groups: usize, least: usize) -> Option<Ve
     if independent < least as f64 {
         return None;
     }
-    let values = Values::of(&scaled.values, scaled.least_scales(sorted));
     if let Some(gap) = between_two(sorted) {
         return Some(vec![gap]);
     }
-    let mut cuts = found(&values, &grouped);
+    let bounds = scaled.bounds(sorted);
+    let values = Values::of(&scaled.values, scaled.least_scales(sorted), &bounds);
+    let mut cuts = found(&values, &grouped, &bounds);
     if cuts.len() > 2 {
         let least_scales = widths::raised(&values, &cuts);
-        cuts = found(&values.with_least_scales(least_scales), &grouped);
+        cuts = found(&values.with_least_scales(least_scales), &grouped, &bounds);
     }
     Some(cuts[1..cuts.len() - 1].iter().map(|cut| scaled.gap(sorted, *cut)).collect())
 }
 
 /// The starts of the most likely clusters or modes, and the end.
-fn found(values: &Values, groups: &Groups) -> Vec<usize> {
-    let partitions = partitions(values, groups);
+fn found(values: &Values, groups: &Groups, bounds: &[usize]) -> Vec<usize> {
+    let partitions = partitions(values, groups, bounds);
     let clusters = merged(best(values, groups, &partitions), values);
     of_mixture(values, groups, &partitions, &clusters).unwrap_or_else(|| cuts(&clusters))
 }
@@ -148,8 +147,8 @@ fn within_groups(values: &Values, groups: &Groups, cuts: &[usize]) -> Option<f64
     let rest = groups.without_effects(&values.scaled, cuts);
     let clusters = cuts.windows(2).map(|cut| {
         let members = crate::sample::sorted(rest[cut[0]..cut[1]].to_vec());
-        let last = members.len() - 1;
-        Values::of(&members, values.least_scales[cut[0]..cut[1]].to_vec()).cluster(0, last).score(n, free / n as f64)
+        let (count, least_scales) = (members.len(), values.least_scales[cut[0]..cut[1]].to_vec());
+        Values::of(&members, least_scales, &[0, count]).cluster(0, count - 1).score(n, free / n as f64)
     });
     Some(clusters.sum::<f64>() - price(cuts.len() - 2, free))
 }
@@ -168,46 +167,42 @@ fn cuts(clusters: &[Cluster]) -> Vec<usize> {
     clusters.iter().map(|cluster| cluster.first).chain([end]).collect()
 }
 
-/// The best clusters for each number of them, starting with one.
-fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
-    let n = values.len();
+/// The best clusters between these bounds for each number of them, starting with one.
+fn partitions(values: &Values, groups: &Groups, bounds: &[usize]) -> Vec<Vec<Cluster>> {
+    let (n, width) = (values.len(), bounds.len());
     let least = LEAST_MEMBERS.max((n as f64 * LEAST_SHARE).ceil() as usize);
     // The first end at which the values from each place on are of enough groups.
     let ends = groups.ends(least);
-    // Scores of the values from the column up to before the row; minus infinity if these are too few.
-    let mut scores = vec![f64::NEG_INFINITY; (n + 1) * n];
-    for first in (0..n).filter(|first| may_cut(&values.scaled, *first)) {
-        for end in (ends[first]..=n).filter(|end| may_cut(&values.scaled, *end)) {
-            scores[end * n + first] = values.cluster(first, end - 1).score(n, 1.0);
+    // Scores of the values from the bound of the column up to before that of the row; minus infinity if these are too few.
+    let mut scores = vec![f64::NEG_INFINITY; width * width];
+    for (row, &end) in bounds.iter().enumerate() {
+        for (column, &first) in bounds[..row].iter().enumerate().take_while(|(_, first)| ends[**first] <= end) {
+            scores[row * width + column] = values.cluster(first, end - 1).score(n, 1.0);
         }
     }
-    // best_up_to[k][end]: the score of the first `end` values in k + 1 clusters, and the start of the last of them.
-    let mut first_row: Vec<(f64, usize)> = (0..=n).map(|end| (scores[end * n], 0)).collect();
-    first_row[n].0 = values.cluster(0, n - 1).score(n, 1.0);
-    let mut best_up_to = vec![first_row];
+    let scores_of = |row: usize| &scores[row * width..][..row];
+    // best_up_to[k][row]: the score of the values before this bound in k + 1 clusters.
+    let mut best_up_to = vec![(0..width).map(|row| scores[row * width]).collect::<Vec<f64>>()];
+    best_up_to[0][width - 1] = values.cluster(0, n - 1).score(n, 1.0);
     for number in 1..MOST_CLUSTERS.min(n / least) {
         let before = &best_up_to[number - 1];
-        let row = (0..=n).map(|end| {
-            let mut best = (f64::NEG_INFINITY, 0);
-            for (first, (before, last)) in before.iter().zip(&scores[end * n..][..end]).enumerate().skip(1) {
-                let score = before.0 + last;
-                best = if score >= best.0 { (score, first) } else { best };
-            }
-            best
-        });
-        let row: Vec<(f64, usize)> = row.collect();
-        if row[n].0 == f64::NEG_INFINITY {
+        let all: Vec<f64> = (0..width).map(|row| highest(&before[..row], scores_of(row))).collect();
+        if all[width - 1] == f64::NEG_INFINITY {
             break;
         }
-        best_up_to.push(row);
+        best_up_to.push(all);
     }
     let traced = (0..best_up_to.len()).map(|count| {
         let mut clusters = Vec::new();
-        let mut end = n;
+        let mut row = width - 1;
         for number in (0..=count).rev() {
-            let first = best_up_to[number][end].1;
-            clusters.push(values.cluster(first, end - 1));
-            end = first;
+            let column = number.checked_sub(1).and_then(|before| {
+                let mut sums = best_up_to[before][..row].iter().zip(scores_of(row));
+                sums.rposition(|(before, last)| before + last == best_up_to[number][row])
+            });
+            let column = column.unwrap_or_default();
+            clusters.push(values.cluster(bounds[column], bounds[row] - 1));
+            row = column;
         }
         clusters.reverse();
         clusters
@@ -215,15 +210,17 @@ fn partitions(values: &Values, groups: &Groups) -> Vec<Vec<Cluster>> {
     traced.collect()
 }
 
-/// Whether there may be a cut before this value: not in a gap that is narrower than both beside it. So four ninths of the
-/// clusters remain. With cuts in none that is narrower than one of both, a ninth would; but a stray value between two
-/// modes would then always be of the nearer one.
-fn may_cut(values: &[f64], at: usize) -> bool {
-    // Equal values are spread at equal distances, but for rounding.
-    let gap = |at: usize| (values[at] - values[at - 1]) * (1.0 + ROUNDING);
-    let is_narrower = |than: usize| gap(at) < values[than] - values[than - 1];
-    let is_inner = at > 1 && at + 1 < values.len();
-    !is_inner || !is_narrower(at - 1) || !is_narrower(at + 1)
+/// The largest sum of neighbours in both.
+fn highest(before: &[f64], last: &[f64]) -> f64 {
+    // In several independent parts, which the processor computes in parallel.
+    let mut best = [f64::NEG_INFINITY; 8];
+    for (before, last) in before.chunks(best.len()).zip(last.chunks(best.len())) {
+        for ((best, before), last) in best.iter_mut().zip(before).zip(last) {
+            let sum = before + last;
+            *best = if sum > *best { sum } else { *best };
+        }
+    }
+    best.into_iter().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Joins neighbours without a valley between them, the shallowest first, and those that are too near to be
@@ -290,13 +287,14 @@ mod tests {
         // By definition: all cuts into two clusters are tried.
         let values: Vec<f64> = (0..12).map(|at| f64::from(at * at) / 300.0 + if at > 6 { 0.3 } else { 0.0 }).collect();
         let n = values.len();
-        let values = Values::of(&values, vec![LEAST_SCALE; n]);
+        let bounds: Vec<usize> = (0..=n).collect();
+        let values = Values::of(&values, vec![LEAST_SCALE; n], &bounds);
         let score = |first, last| values.cluster(first, last).score(n, 1.0);
         let of_two =
             (6..=6).map(|cut| score(0, cut - 1) + score(cut, n - 1) - price(1, n as f64)).fold(f64::MIN, f64::max);
         let groups: Vec<usize> = (0..n).collect();
         let groups = Groups::of(&groups, n);
-        let found = best(&values, &groups, &partitions(&values, &groups));
+        let found = best(&values, &groups, &partitions(&values, &groups, &bounds));
         let found_score: f64 =
             found.iter().map(|one| one.score(n, 1.0)).sum::<f64>() - price(found.len() - 1, n as f64);
         assert!((found_score - of_two.max(score(0, n - 1))).abs() < 1e-9, "{found:?}");

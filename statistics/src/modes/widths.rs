@@ -46,7 +46,7 @@ mod tests {
         let of =
             |[low, high]: &[f64; 2]| (0..11).map(|at| low + (high - low) * f64::from(at) / 10.0).collect::<Vec<_>>();
         let scaled = ends.iter().flat_map(of).collect::<Vec<f64>>();
-        Values::of(&scaled, vec![1e-9; scaled.len()])
+        Values::of(&scaled, vec![1e-9; scaled.len()], &[0, scaled.len()])
     }
 
     fn floors(ends: &[[f64; 2]]) -> Vec<f64> {
