@@ -202,6 +202,9 @@ struct Reporter {
 
 impl Observer for Reporter {
     fn run_ended(&self, progress: &Progress<'_>) {
+        if !self.line.is_due() {
+            return;
+        }
         let phase = match (progress.warmup, progress.precision) {
             (true, _) => "warming up".to_owned(),
             (false, None) => "runs".to_owned(),

@@ -64,16 +64,17 @@ impl ProgressLine {
         self.shown.lock().next = Instant::now() + PATIENCE;
     }
 
+    /// Whether [`ProgressLine::reached`] would show something now.
+    pub(crate) fn is_due(&self) -> bool {
+        !self.quiet && self.terminal && Instant::now() >= self.shown.lock().next
+    }
+
     /// Shows how far something is that counts for itself: steps of a phase, how many there will be if that is known, and
     /// what follows them. Only on a terminal: elsewhere the lines of an hour would be in a log.
     pub(crate) fn reached(&self, phase: &str, done: u64, total: Option<u64>, elapsed: Duration, rest: &str) {
-        if self.quiet || !self.terminal {
-            return;
-        }
-        let mut shown = self.shown.lock();
-        let now = Instant::now();
-        if now >= shown.next {
-            shown.next = now + self.pause();
+        if self.is_due() {
+            let mut shown = self.shown.lock();
+            shown.next = Instant::now() + self.pause();
             let text = line(phase, done, total.unwrap_or_default(), "", elapsed) + rest;
             self.show(&mut shown, &text);
         }

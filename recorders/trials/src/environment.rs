@@ -1,5 +1,6 @@
 //! The environment of a run and the path of its program, which layouts lengthen.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -19,28 +20,29 @@ const OWN: &str = "BARROW_TRIAL_";
 
 /// The variables that runs inherit from this process.
 pub(crate) struct Environment {
-    inherited: Vec<(OsString, OsString)>,
+    inherited: Vec<Cow<'static, OsStr>>,
+    /// Libraries that programs load anyway.
+    preload: Option<OsString>,
 }
 
 impl Environment {
     /// Reads the variables of this process.
     pub(crate) fn inherited() -> Self {
-        let mut inherited: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        inherited.retain(|(name, _)| !name.as_bytes().starts_with(OWN.as_bytes()) && name != "LD_PRELOAD");
-        Environment { inherited }
+        let others = std::env::vars_os()
+            .filter(|(name, _)| !name.as_bytes().starts_with(OWN.as_bytes()) && name != "LD_PRELOAD");
+        let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
+        Environment { inherited: others.map(|(name, value)| variable(name, value.as_bytes())).collect(), preload }
     }
 
     /// `NAME=VALUE` of all variables of a run. With `shim`, the run loads that library, which counts in these counters.
-    pub(crate) fn of_run(&self, how: How<'_>, shim: Option<(&Path, &Counters)>) -> Vec<OsString> {
-        let mut variables: Vec<OsString> =
-            self.inherited.iter().map(|(name, value)| variable(name, value.as_bytes())).collect();
-        let preload = std::env::var_os("LD_PRELOAD").filter(|libraries| !libraries.is_empty());
+    pub(crate) fn of_run(&self, how: How<'_>, shim: Option<(&Path, &Counters)>) -> Vec<Cow<'_, OsStr>> {
+        let mut variables: Vec<Cow<'_, OsStr>> = self.inherited.iter().map(|one| Cow::from(&**one)).collect();
         let [small, large, offset] = how.round.heap.unwrap_or_default();
         let stack = how.round.stack.unwrap_or_default();
         match shim {
             Some((library, counters)) => {
                 let mut libraries = library.as_os_str().to_owned();
-                if let Some(others) = preload {
+                if let Some(others) = &self.preload {
                     libraries.push(":");
                     libraries.push(others);
                 }
@@ -52,7 +54,7 @@ impl Environment {
                 variables.push(variable("BARROW_TRIAL_SHIM", asked.as_bytes()));
                 permit_in_sanitizer(&mut variables);
             }
-            None => variables.extend(preload.map(|libraries| variable("LD_PRELOAD", libraries.as_bytes()))),
+            None => variables.extend(self.preload.iter().map(|others| variable("LD_PRELOAD", others.as_bytes()))),
         }
         if let Some(values) = how.values {
             variables.push(variable("BARROW_TRIAL_VALUES", values.as_os_str().as_bytes()));
@@ -69,7 +71,7 @@ impl Environment {
 }
 
 /// Lets the runtime of AddressSanitizer, which refuses to run after another library, run after the shim.
-fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
+fn permit_in_sanitizer(variables: &mut Vec<Cow<'_, OsStr>>) {
     const NAME: &str = "ASAN_OPTIONS";
     const OPTION: &[u8] = b"verify_asan_link_order=0";
     let known = variables
@@ -77,6 +79,7 @@ fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
         .find(|variable| variable.as_bytes().strip_prefix(NAME.as_bytes()).is_some_and(|rest| rest.starts_with(b"=")));
     match known {
         Some(options) => {
+            let options = options.to_mut();
             options.push(":");
             options.push(OsStr::from_bytes(OPTION));
         }
@@ -84,15 +87,15 @@ fn permit_in_sanitizer(variables: &mut Vec<OsString>) {
     }
 }
 
-fn variable(name: impl AsRef<OsStr>, value: &[u8]) -> OsString {
+fn variable(name: impl AsRef<OsStr>, value: &[u8]) -> Cow<'static, OsStr> {
     let mut bytes = name.as_ref().as_bytes().to_vec();
     bytes.push(b'=');
     bytes.extend_from_slice(value);
-    OsString::from_vec(bytes)
+    OsString::from_vec(bytes).into()
 }
 
 /// Bytes that make the environment a multiple of its padded size, with the pointers to its variables.
-fn padding(variables: &[OsString]) -> usize {
+fn padding(variables: &[Cow<'_, OsStr>]) -> usize {
     const POINTER: usize = size_of::<usize>();
     let own = "BARROW_TRIAL_PAD=".len() + 1 + POINTER;
     let bytes: usize = variables.iter().map(|variable| variable.len() + 1 + POINTER).sum();
@@ -120,10 +123,10 @@ mod tests {
     #[test]
     fn fixed_environments_are_of_one_size() {
         let mut environment = Environment::inherited();
-        let size = |variables: &[OsString]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
+        let size = |variables: &[Cow<'_, OsStr>]| variables.iter().map(|variable| variable.len() + 9).sum::<usize>();
         let before = size(&environment.of_run(how("fixed"), None));
         assert!(before.is_multiple_of(ENVIRONMENT_BYTES));
-        environment.inherited.push(("MORE".into(), "something".into()));
+        environment.inherited.push(OsStr::new("MORE=something").into());
         assert_eq!(size(&environment.of_run(how("fixed"), None)), before);
         let random = size(&environment.of_run(how("random=env"), None));
         assert_eq!(random, before + usize::try_from(how("random").round.env.unwrap()).unwrap());

@@ -1,5 +1,6 @@
 //! Orders to the starter, in memory that it shares with this process at one address.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Error};
 use std::os::fd::RawFd;
@@ -16,7 +17,7 @@ pub(crate) struct Start<'s> {
     /// The arguments, beginning with the name of the program.
     pub(crate) words: &'s [OsString],
     /// `NAME=VALUE`.
-    pub(crate) environment: Vec<OsString>,
+    pub(crate) environment: Vec<Cow<'s, OsStr>>,
     /// Its standard input, opened before the starter was.
     pub(crate) input: RawFd,
     /// Its standard output and its standard error, opened before the starter was; `None`: those of this process.
@@ -98,9 +99,9 @@ impl Room {
     }
 
     /// Writes texts and a null-terminated array of pointers to them.
-    fn texts(&mut self, texts: &[OsString]) -> io::Result<*const *const libc::c_char> {
+    fn texts(&mut self, texts: &[impl AsRef<OsStr>]) -> io::Result<*const *const libc::c_char> {
         let to = self.take((texts.len() + 1) * size_of::<*const libc::c_char>())?.cast::<*const libc::c_char>();
-        let texts = texts.iter().map(|text| self.text(text)).collect::<io::Result<Vec<_>>>()?;
+        let texts = texts.iter().map(|text| self.text(text.as_ref())).collect::<io::Result<Vec<_>>>()?;
         for (at, text) in texts.into_iter().chain([ptr::null()]).enumerate() {
             // SAFETY: so many pointers were taken, from an aligned place, where zeros or other pointers are.
             unsafe {

@@ -122,7 +122,6 @@ impl Runner {
         let before: Option<&mut dyn FnMut(_)> = if events.is_empty() { None } else { Some(&mut open) };
         rewind(&self.input).map_err(TrialError::io("read the input again"))?;
         let child = Child::start(&mut self.starter, &start, before).map_err(TrialError::io("start a process"))?;
-        let pid = child.pid;
         let began = Instant::now();
         let mut timed_out = false;
         let readers = self.output.readers();
@@ -131,17 +130,18 @@ impl Runner {
             if is_stopped() {
                 return Ok(None);
             }
-            if !timed_out && how.time_limit.is_some_and(|limit| began.elapsed() >= limit) {
+            if how.time_limit.is_some_and(|limit| began.elapsed() >= limit) {
                 timed_out = true;
+                // Again and again: it may not have begun.
                 child.kill();
             }
         }
         let cannot = |cause| TrialError::CannotRun { program: prepared.program.path.display().to_string(), cause };
-        let used = child.wait(&self.starter).map_err(cannot)?;
+        let used = child.wait().map_err(cannot)?;
         self.output.finish().map_err(TrialError::io("read the output"))?;
         let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
         let heap = match counters {
-            Some(counters) => counters.read(pid as u64).map_err(TrialError::io("read counters"))?,
+            Some(counters) => counters.read(used.pid as u64).map_err(TrialError::io("read counters"))?,
             None => Heap::NotAsked,
         };
         let events = opened.into_iter().filter_map(|counter| Some((counter.event.name, counter.read()?))).collect();

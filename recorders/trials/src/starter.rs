@@ -6,21 +6,21 @@
 //!
 //! ```text
 //!   barrow ──order──▶ starter ── borrows its memory to ──▶ child ── execve ──▶ program
-//!     ▲                                                      │
-//!     └────────────── its number, and its parent ────────────┘
+//!     ▲                  │  ▲                                                     │
+//!     └──── it ended ────┘  └──────────────────── its end ────────────────────────┘
 //! ```
 //!
-//! The child is one of barrow, not of the starter. The starter stands still until the child has executed its program, as
-//! with `posix_spawn`: nothing is copied. Then it tells the number, so that barrow does not wake up, which takes time, while
-//! the program is being executed; only a child that waits tells it itself. Orders are written to memory that both processes
-//! share, at one address.
+//! The starter stands still until the child has executed its program, as with `posix_spawn`: nothing is copied. Then it waits
+//! for the end. So barrow, whose caches are cold by then, wakes up once in each run, and never while the program runs; only
+//! a child that waits tells it its number. Orders, and how programs ended, are written to memory that both processes share,
+//! at one address.
 
 use std::fs::File;
 use std::io::{self, Error, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 
 use crate::order::{Order, Room, Start};
 use crate::signals;
@@ -37,10 +37,16 @@ const STACK_BYTES: usize = 64 << 10;
 /// not expected is left over from a child that ended early.
 const ORDER: u8 = 1;
 const GO: u8 = 2;
+/// A number that the starter tells: the child has ended. Others are those of children that wait, and negative errors.
+const ENDED: Pid = 0;
 
 /// The beginning of the shared memory; zeros are a value of it.
 #[repr(C)]
 struct Board {
+    /// The number of the child; 0 until it has begun.
+    child: AtomicI32,
+    /// Whether it has ended, and its number may soon be another's.
+    has_ended: AtomicBool,
     /// The time at which the program was executed, in nanoseconds of [`now_ns`].
     began: AtomicI64,
     /// Why it could not be executed; 0 if it was.
@@ -49,22 +55,34 @@ struct Board {
     starter_peak: AtomicI64,
     /// Read by the starter and its child alone, after a byte that follows its writing.
     order: MaybeUninit<Order>,
+    /// Read by barrow alone, after a number that follows its writing.
+    end: MaybeUninit<End>,
 }
 
-/// Starts programs as children of this process.
+/// The end of a child.
+#[derive(Clone, Copy)]
+pub(crate) struct End {
+    /// In nanoseconds of [`now_ns`].
+    pub(crate) at_ns: i64,
+    /// As wait4(2) tells it.
+    pub(crate) status: libc::c_int,
+    pub(crate) used: libc::rusage,
+}
+
+/// Starts programs.
 pub(crate) struct Starter {
     pid: Pid,
     board: *mut Board,
     orders: File,
-    /// Four bytes: the number of a child, or a negative error.
-    children: File,
+    /// Numbers of four bytes, as [`ENDED`].
+    told: File,
     uses_huge_pages: Option<bool>,
 }
 
 impl Starter {
     /// Copies this process. Descriptors that programs are to have are open by now.
     pub(crate) fn new() -> io::Result<Self> {
-        let ([orders, send], [receive, children]) = (pipe()?, pipe()?);
+        let ([orders, send], [receive, told]) = (pipe()?, pipe()?);
         signals::keep_children();
         let mut stack = vec![0_u128; STACK_BYTES / 16];
         let top = stack.as_mut_ptr_range().end.cast();
@@ -84,12 +102,12 @@ impl Starter {
             if pid == 0 {
                 libc::close(send.as_raw_fd());
                 libc::close(receive.as_raw_fd());
-                let (orders, children) = (orders.as_raw_fd(), children.as_raw_fd());
-                serve(&Served { board, orders, children, blocked: before }, top);
+                let (orders, told) = (orders.as_raw_fd(), told.as_raw_fd());
+                serve(&Served { board, orders, told, blocked: before }, top);
             }
             let error = Error::last_os_error();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-            let starter = Starter { pid, board, orders: send, children: receive, uses_huge_pages: uses_huge_pages() };
+            let starter = Starter { pid, board, orders: send, told: receive, uses_huge_pages: uses_huge_pages() };
             if pid < 0 { Err(error) } else { Ok(starter) }
         }
     }
@@ -116,12 +134,23 @@ impl Starter {
         self.board().starter_peak.load(Ordering::Relaxed)
     }
 
-    /// Starts a program and returns its number. `before` is called with this number while the child waits, if there is
-    /// anything to call.
+    /// The number of the last program; `None` if it has not begun, or has ended.
+    pub(crate) fn running(&self) -> Option<Pid> {
+        let child = self.board().child.load(Ordering::SeqCst);
+        (child > 0 && !self.board().has_ended.load(Ordering::SeqCst)).then_some(child)
+    }
+
+    /// Becomes readable when the program has ended.
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.told.as_raw_fd()
+    }
+
+    /// Starts a program. `before` is called with its number while the child waits, if there is anything to call. Each start is
+    /// followed by [`Starter::wait`] before the next.
     ///
     /// # Errors
     /// Those of the system; that the program could not be executed is [`Starter::failure`] when it has ended.
-    pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<Pid> {
+    pub(crate) fn start(&mut self, start: &Start<'_>, before: Option<&mut dyn FnMut(Pid)>) -> io::Result<()> {
         let mut room = Room::new(self.board.cast(), BOARD_BYTES);
         room.take(size_of::<Board>())?;
         let mut order = Order::write(start, &mut room)?;
@@ -130,20 +159,34 @@ impl Starter {
         order.waits = before.is_some();
         // SAFETY: the starter waits for an order, so that this process alone uses the memory.
         unsafe { (*self.board).order = MaybeUninit::new(order) };
+        self.board().child.store(0, Ordering::SeqCst);
+        self.board().has_ended.store(false, Ordering::SeqCst);
         self.board().began.store(0, Ordering::Relaxed);
         self.board().failure.store(0, Ordering::Relaxed);
         self.orders.write_all(&[ORDER])?;
-        let mut number = [0; 4];
-        self.children.read_exact(&mut number)?;
-        let pid = Pid::from_ne_bytes(number);
-        if pid < 0 {
-            return Err(Error::from_raw_os_error(-pid));
-        }
         if let Some(before) = before {
-            before(pid);
+            before(self.hear()?);
             self.orders.write_all(&[GO])?;
         }
-        Ok(pid)
+        Ok(())
+    }
+
+    /// Waits for the end of the program, and returns its number with it.
+    ///
+    /// # Errors
+    /// No process could be made for it; those of the system.
+    pub(crate) fn wait(&mut self) -> io::Result<(Pid, End)> {
+        self.hear()?;
+        // SAFETY: it was written before the number that has been heard; the starter waits for an order.
+        Ok((self.board().child.load(Ordering::SeqCst), unsafe { (*self.board).end.assume_init() }))
+    }
+
+    /// The next number.
+    fn hear(&mut self) -> io::Result<Pid> {
+        let mut number = [0; 4];
+        self.told.read_exact(&mut number)?;
+        let number = Pid::from_ne_bytes(number);
+        if number < 0 { Err(Error::from_raw_os_error(-number)) } else { Ok(number) }
     }
 }
 
@@ -165,7 +208,7 @@ impl Drop for Starter {
 struct Served {
     board: *mut Board,
     orders: RawFd,
-    children: RawFd,
+    told: RawFd,
     /// The signals that are blocked in the process that was copied, and so in programs.
     blocked: libc::sigset_t,
 }
@@ -191,7 +234,7 @@ impl Served {
     unsafe fn tell(&self, number: Pid) {
         let bytes = number.to_ne_bytes();
         // SAFETY: four bytes are there.
-        unsafe { libc::write(self.children, bytes.as_ptr().cast(), bytes.len()) };
+        unsafe { libc::write(self.told, bytes.as_ptr().cast(), bytes.len()) };
     }
 }
 
@@ -216,9 +259,7 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
             }
         }
         while served.hears(ORDER) {
-            let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PARENT | libc::SIGCHLD;
-            // Not after the call: when a child has told its number, the next order may be written.
-            let child_tells = (*served.board).order.assume_init_ref().waits;
+            let how = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
             let pid = libc::clone(run, stack, how, ptr::from_ref(served).cast_mut().cast());
             let failure = *libc::__errno_location();
             let mut used: libc::rusage = zeroed();
@@ -226,9 +267,19 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
             (*served.board).starter_peak.fetch_max(used.ru_maxrss * 1024, Ordering::Relaxed);
             if pid < 0 {
                 served.tell(-failure);
-            } else if !child_tells {
-                served.tell(pid);
+                continue;
             }
+            // Its number stays its own until it is waited for. After this, and before the system has given out all other
+            // numbers, nobody sends it a signal.
+            let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
+            libc::waitid(libc::P_PID, pid as libc::id_t, ended.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT);
+            let at_ns = now_ns();
+            (*served.board).has_ended.store(true, Ordering::SeqCst);
+            let mut status = 0;
+            let is_known = libc::wait4(pid, &raw mut status, 0, &raw mut used) == pid;
+            let failure = *libc::__errno_location();
+            (*served.board).end = MaybeUninit::new(End { at_ns, status, used });
+            served.tell(if is_known { ENDED } else { -failure });
         }
         libc::_exit(0)
     }
@@ -243,6 +294,7 @@ unsafe fn execute(served: &Served) -> ! {
     unsafe {
         let board = served.board;
         let order = (*board).order.assume_init();
+        (*board).child.store(libc::getpid(), Ordering::SeqCst);
         if order.waits {
             served.tell(libc::getpid());
         }
