@@ -160,7 +160,7 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan, is_quiet: bool) {
     }
 }
 
-/// Prints what was measured, and writes the exports.
+/// Writes the exports, and prints what was measured.
 fn tell_values(
     flags: &Flags,
     to: &Path,
@@ -175,10 +175,7 @@ fn tell_values(
     shown.format = flags.format;
     let (TrialFlags { sort, time_unit, .. }, of_answers) = (&flags.question.trial, &mut shown.question.trial);
     (of_answers.sort, of_answers.time_unit) = (*sort, *time_unit);
-    terminal.ask(&Question::of_words(barrow_query::commands::named("trials")?, &[], false, &shown))?;
-    if outcome.succeeded_programs > 1 && flags.format.unwrap_or_default() == Format::Table {
-        terminal.ask(&Question::of_words(barrow_query::commands::named("compare")?, &[], false, &shown))?;
-    }
+    // Before anything is printed: who reads it may end early, like `head`.
     for (format, path) in exports {
         let mut flags = shown.clone();
         flags.question.trial.reference.clone_from(&reference);
@@ -187,6 +184,10 @@ fn tell_values(
         flags.question.force = true;
         let export = barrow_query::commands::named("export")?;
         terminal.session.ask(&Question::of_words(export, &[], false, &flags))?;
+    }
+    terminal.ask(&Question::of_words(barrow_query::commands::named("trials")?, &[], false, &shown))?;
+    if outcome.succeeded_programs > 1 && flags.format.unwrap_or_default() == Format::Table {
+        terminal.ask(&Question::of_words(barrow_query::commands::named("compare")?, &[], false, &shown))?;
     }
     if flags.format.unwrap_or_default() == Format::Table && !flags.session.quiet && outcome.runs > 0 {
         complain(&format!("every value is in {name}: `barrow histogram {name} wall`, `modes`, `compare`, `runs`"));

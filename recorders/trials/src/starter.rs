@@ -184,7 +184,10 @@ impl Starter {
     /// The next number.
     fn hear(&mut self) -> io::Result<Pid> {
         let mut number = [0; 4];
-        self.told.read_exact(&mut number)?;
+        self.told.read_exact(&mut number).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => Error::other("the process of barrow that starts programs was killed"),
+            _ => error,
+        })?;
         let number = Pid::from_ne_bytes(number);
         if number < 0 { Err(Error::from_raw_os_error(-number)) } else { Ok(number) }
     }
