@@ -36,6 +36,8 @@ pub(super) struct KeyPredicate<'h> {
     is_plain: bool,
     /// The place in a list that it may be.
     index: Option<u64>,
+    /// A key like this is an object in each recording, also where small numbers and constants are none.
+    is_object: bool,
 }
 
 /// The place in a list that a key may be, from 0.
@@ -69,7 +71,7 @@ impl<'h> KeyPredicate<'h> {
     pub(super) fn new(heap: &'h Heap, key: &MapKey, progress: &dyn Progress) -> Result<Self> {
         let nulls = heap.nulls(progress)?;
         let test = match key {
-            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, texts: None, is_plain: true, index: None }),
+            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, texts: None, is_plain: true, index: None, is_object: false }),
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
                 let (low, high) = (Bound::With(number.clone()), Bound::With(number.clone()));
@@ -90,7 +92,13 @@ impl<'h> KeyPredicate<'h> {
             }
             _ => None,
         };
-        Ok(KeyPredicate { value: Some((value, standing)), nulls, texts, is_plain, index: index_of(key) })
+        let is_object = match key {
+            MapKey::Text(_) => true,
+            MapKey::Number(Number::Whole(_)) | MapKey::Boolean(_) | MapKey::Null => false,
+            MapKey::Number(_) => !heap.recording().lacks_numbers()?,
+        };
+        let index = index_of(key);
+        Ok(KeyPredicate { value: Some((value, standing)), nulls, texts, is_plain, index, is_object })
     }
 
     /// The place in a list that the key may be.
@@ -98,8 +106,13 @@ impl<'h> KeyPredicate<'h> {
         self.index
     }
 
+    /// Returns whether keys like this one always are objects: texts, and fractions where numbers are recorded.
+    pub(super) fn is_object(&self) -> bool {
+        self.is_object
+    }
+
     /// Returns whether the key is a text.
-    pub(super) fn is_of_texts(&self) -> bool {
+    fn is_of_texts(&self) -> bool {
         self.value.as_ref().is_some_and(|(value, _)| value.is_of_texts())
     }
 

@@ -212,7 +212,8 @@ impl<'k, 's> Announcer<'k, 's> {
     }
 
     /// The name of an object: the text of a string or symbol, the name of a class, the variable that a shape adds,
-    /// the method of a method entry.
+    /// the method of a method entry, the structure that C wraps as a plain `Object`, such as the table of those that trace
+    /// allocations.
     fn name(&mut self, line: &Line<'_>, address: u64) -> Result<Option<StringId>, Stop> {
         if matches!(line.kind, b"CLASS" | b"MODULE") {
             let name = self.known.classes.own_name(address);
@@ -222,7 +223,9 @@ impl<'k, 's> Announcer<'k, 's> {
             let longest = self.known.contents.longest_text();
             return Ok(longest.map(|longest| self.strings.of_text(text, longest)).transpose()?);
         }
-        let name = line.method_id.or(line.shape.edge_name);
+        let is_plain = |class: u64| self.known.classes.name_of_instances(class).is_some_and(|class| class == "Object");
+        let structure = line.structure.filter(|_| line.class.is_some_and(is_plain));
+        let name = line.method_id.or(line.shape.edge_name).or(structure);
         Ok(name.map(|text| self.strings.id(text)).transpose()?)
     }
 

@@ -11,7 +11,7 @@ use crate::questions::fields::Held;
 impl Walk<'_> {
     /// Adds the entries in a hash table of V8: behind three numbers and one for each bucket there is room for twice as many
     /// entries as there are buckets. Slots without a reference hold small numbers, `true`, `false`, `null`, `undefined`, or
-    /// nothing. Texts always are objects, so that all keys that are texts are known.
+    /// nothing. Texts and fractions always are objects, so that all keys that are such are known.
     pub(super) fn contribute_table(
         &mut self,
         reader: &mut Reader<'_>,
@@ -25,7 +25,7 @@ impl Walk<'_> {
             self.found.are_known = false;
             return Ok(());
         };
-        let is_text = self.key.is_some_and(KeyPredicate::is_of_texts);
+        let is_object = self.key.is_some_and(KeyPredicate::is_object);
         let placed = slots.iter().filter_map(|&(slot, held)| Some((slot.checked_sub(3 + buckets)?, held)));
         let placed: Vec<(u64, Held)> = placed.collect();
         let mut entries = 0;
@@ -35,12 +35,12 @@ impl Walk<'_> {
                 entry.iter().find(|(slot, _)| slot % of_entry == at).map_or(Held::Unknown, |&(_, held)| held)
             });
             match of_entry {
-                3 if is_text && key == Held::Unknown => {}
+                3 if is_object && key == Held::Unknown => {}
                 3 => self.waiting.push(tell(key, value, only_keys)),
                 _ => self.waiting.push(tell(key, key, true)),
             }
         }
-        if !is_text && (entries < 2 * buckets || placed.len() as u64 != entries * (of_entry - 1)) {
+        if !is_object && (entries < 2 * buckets || placed.len() as u64 != entries * (of_entry - 1)) {
             self.found.are_known = false;
         }
         Ok(())
