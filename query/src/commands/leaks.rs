@@ -72,6 +72,10 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         let share = threshold(ask.arguments.flags.min, whole) * 100.0;
         answer = answer.note(format!("nothing holds {share:.0} % of the heap; `leaks --min 2%` looks closer"));
     }
+    let snapshots = heap.recording().snapshot_count();
+    if snapshots > 1 {
+        answer = answer.note(format!("there are {snapshots} snapshots; `growth` shows what grows over them"));
+    }
     let objects = suspects.iter().map(|suspected| suspected.suspect.object);
     let reply = Reply::from(answer.table(table.for_readers(Audience::Machines)));
     Ok(reply.listing_objects(heap.snapshot(), objects))

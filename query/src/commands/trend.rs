@@ -81,6 +81,9 @@ pub(super) fn asked(
     }
     let found = found::kinds_and_expression(state, snapshot, arguments, first);
     let (kinds, expression) = found.map_err(|error| match arguments.words().len() - first {
+        1 if name.starts_with('$') => QueryError::usage(format!(
+            "`{name}` is no type of this recording, and a set is of one snapshot: it says nothing about the others"
+        )),
         1 if !found::is_comparison(&name) => QueryError::usage(format!(
             "`{name}` is no type of this recording, and no expression; try {}",
             match names::nearest_type(&name, tables) {

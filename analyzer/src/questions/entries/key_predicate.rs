@@ -71,7 +71,16 @@ impl<'h> KeyPredicate<'h> {
     pub(super) fn new(heap: &'h Heap, key: &MapKey, progress: &dyn Progress) -> Result<Self> {
         let nulls = heap.nulls(progress)?;
         let test = match key {
-            MapKey::Null => return Ok(KeyPredicate { value: None, nulls, texts: None, is_plain: true, index: None, is_object: false }),
+            MapKey::Null => {
+                return Ok(KeyPredicate {
+                    value: None,
+                    nulls,
+                    texts: None,
+                    is_plain: true,
+                    index: None,
+                    is_object: false,
+                });
+            }
             MapKey::Boolean(truth) => FieldTest::Boolean(*truth),
             MapKey::Number(number) => {
                 let (low, high) = (Bound::With(number.clone()), Bound::With(number.clone()));
