@@ -313,6 +313,27 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// The loss of a dump of `length` bytes of which `kept` was imported.
+    ///
+    /// # Errors
+    /// Those of the system, and dumps without any whole snapshot, process or value.
+    pub(crate) fn of(end: Result<(), Stop>, kept: Kept, length: u64) -> Result<Option<Self>, ImportError> {
+        match (end, kept) {
+            (Err(Stop::Import(error)), _) => Err(error),
+            (Ok(()), Kept::Snapshots(0)) => Err(ImportError::NoSnapshot { length }),
+            (Ok(()), Kept::Processes(0)) => Err(ImportError::NoProcess { length }),
+            (Ok(()), Kept::Values(0)) => Err(ImportError::NoValues { reason: "it lists none".to_owned() }),
+            (Ok(()), _) => Ok(None),
+            (Err(Stop::Damage(damage, _)), Kept::Snapshots(0)) => Err(ImportError::NoWholeSnapshot { damage }),
+            (Err(Stop::Damage(damage, _)), Kept::Processes(0)) => Err(ImportError::NoWholeProcess { damage }),
+            (Err(Stop::Damage(damage, _)), Kept::Values(0)) => Err(ImportError::NoWholeValue { damage }),
+            (Err(Stop::Damage(damage, snapshot)), _) => {
+                Ok(Some(Loss { damage, snapshot, kept, is_last_partial: false }))
+            }
+            (Err(Stop::Partial(damage)), _) => Ok(Some(Loss::partial(damage, kept))),
+        }
+    }
+
     /// A loss after which the last imported snapshot holds everything before the damage.
     pub(crate) fn partial(damage: Damage, kept: Kept) -> Self {
         Loss { damage, snapshot: None, kept, is_last_partial: true }

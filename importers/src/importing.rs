@@ -3,7 +3,7 @@
 use barrow_writer::{Shortened, Totals, Word};
 
 use crate::context::{Context, Outcome};
-use crate::error::{ImportError, Kept, Loss, Stop};
+use crate::error::{ImportError, Kept, Loss};
 use crate::format::{Format, Holds};
 use crate::table::{recognise, unrecognised};
 
@@ -36,7 +36,7 @@ pub(crate) fn import_dump(dump: &[u8], context: &Context<'_>) -> Result<Imported
     let Outcome { snapshots, processes, values, runs, mut notes, end } = (format.0.import)(dump, context)?;
     notes.extend(shortened_note(before, context.vocabulary.shortened()));
     let mut imported = Imported { format, snapshots, processes, values, runs, lost: None, notes };
-    imported.lost = lost(end, imported.kept(), dump)?;
+    imported.lost = Loss::of(end, imported.kept(), dump.len() as u64)?;
     Ok(imported)
 }
 
@@ -48,26 +48,6 @@ impl Imported {
             Holds::Processes => Kept::Processes(self.processes),
             Holds::Values => Kept::Values(self.values),
         }
-    }
-}
-
-/// The loss of a dump of which `kept` was imported.
-///
-/// # Errors
-/// Those of the system, and dumps without any whole snapshot, process or value.
-pub(crate) fn lost(end: Result<(), Stop>, kept: Kept, dump: &[u8]) -> Result<Option<Loss>, ImportError> {
-    let length = dump.len() as u64;
-    match (end, kept) {
-        (Err(Stop::Import(error)), _) => Err(error),
-        (Ok(()), Kept::Snapshots(0)) => Err(ImportError::NoSnapshot { length }),
-        (Ok(()), Kept::Processes(0)) => Err(ImportError::NoProcess { length }),
-        (Ok(()), Kept::Values(0)) => Err(ImportError::NoValues { reason: "it lists none".to_owned() }),
-        (Ok(()), _) => Ok(None),
-        (Err(Stop::Damage(damage, _)), Kept::Snapshots(0)) => Err(ImportError::NoWholeSnapshot { damage }),
-        (Err(Stop::Damage(damage, _)), Kept::Processes(0)) => Err(ImportError::NoWholeProcess { damage }),
-        (Err(Stop::Damage(damage, _)), Kept::Values(0)) => Err(ImportError::NoWholeValue { damage }),
-        (Err(Stop::Damage(damage, snapshot)), _) => Ok(Some(Loss { damage, snapshot, kept, is_last_partial: false })),
-        (Err(Stop::Partial(damage)), _) => Ok(Some(Loss::partial(damage, kept))),
     }
 }
 

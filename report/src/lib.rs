@@ -28,6 +28,7 @@ mod colour;
 mod detail;
 mod html;
 mod map;
+mod options;
 mod overview;
 mod report;
 mod rows;
@@ -38,7 +39,8 @@ mod table;
 mod tree;
 mod verdict;
 
-pub use report::{Options, Report, make};
+pub use options::Options;
+pub use report::{Report, make};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use barrow_query::answer::{Answer, units};
 use crate::chart::chart;
 use crate::detail::Detail;
 use crate::html::Html;
-use crate::report::Options;
+use crate::options::Options;
 use crate::rows::Rows;
 use crate::section::note;
 use crate::table::{Drawing, draw};

@@ -8,6 +8,7 @@ use barrow_query::{QueryError, Question, Session};
 
 use crate::detail::Detail;
 use crate::html::Html;
+use crate::options::Options;
 use crate::section::{Section, left_out, note, quoted};
 use crate::suspects;
 use crate::table::{Drawing, draw};
@@ -16,26 +17,6 @@ use crate::{assertions, map, overview, tree, verdict};
 const STYLE: &str = include_str!("style.css");
 /// No scripts and nothing from elsewhere, even if some text were not escaped.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-
-/// Options of a report.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Texts and names of objects are shown. They may be anything that the program had in memory.
-    pub with_texts: bool,
-    /// The largest report, in bytes.
-    pub most_bytes: u64,
-    /// Assertions, and the files and the baseline that they use. With a baseline, the report compares with it.
-    pub flags: QuestionFlags,
-    /// The version of the program.
-    pub version: String,
-}
-
-impl Default for Options {
-    /// No texts, and at most 2 MiB.
-    fn default() -> Self {
-        Options { with_texts: false, most_bytes: 2 << 20, flags: QuestionFlags::default(), version: String::new() }
-    }
-}
 
 /// A report.
 #[derive(Debug)]

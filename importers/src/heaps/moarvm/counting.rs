@@ -6,8 +6,7 @@ use super::reading::{CheckedSnapshot, ReadContext, Snapshots};
 use super::tables::Tables;
 use crate::context::Context;
 use crate::counted::{CountedSnapshot, CountedSnapshots, TypeCount};
-use crate::error::{ImportError, Kept, Stop};
-use crate::importing::lost;
+use crate::error::{ImportError, Kept, Loss, Stop};
 use barrow_writer::Totals;
 
 /// Counts the snapshots that `find` finds, on all threads. They are checked as in an import, so that the counts are
@@ -31,7 +30,7 @@ pub(crate) fn count<'a, S: Snapshots<'a>>(
         Ok(())
     });
     notes.extend(reading.tables.notes());
-    let lost = lost(end, Kept::Snapshots(counted.len() as u64), dump)?;
+    let lost = Loss::of(end, Kept::Snapshots(counted.len() as u64), dump.len() as u64)?;
     Ok(CountedSnapshots { snapshots: counted, notes, lost })
 }
 
