@@ -4,7 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use hyper::body::Bytes;
 
-use crate::comments::without_comments;
+use crate::comments::{tightened, without_comments};
 use crate::encoder::gzip;
 
 /// A file of the page.
@@ -115,6 +115,7 @@ impl Asset {
     pub(crate) fn packed(&self) -> (Bytes, &str) {
         let packed = self.packed.get_or_init(|| {
             let gzip = match std::str::from_utf8(self.bytes) {
+                Ok(text) if self.path.ends_with(".css") => gzip(tightened(&without_comments(text)).as_bytes()),
                 Ok(text) => gzip(without_comments(text).as_bytes()),
                 Err(_) => gzip(self.bytes),
             };

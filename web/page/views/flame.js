@@ -256,8 +256,7 @@ class FlameView {
     const word = asked(line)?.word ?? '';
     const answer = word.startsWith('roots') ? null : await this.ctx.ask(`idom ${word}`);
     const table = answer?.tables.at(-1);
-    const at = table?.columns.findIndex((column) => column.key === 'object') ?? -1;
-    const above = table?.rows[0]?.[at]?.value;
+    const above = table?.rows[0] && cellOf(table, table.rows[0], 'object')?.value;
     this.ctx.go({ q: above == null ? 'dominators' : `dominators ${factOf(/** @type {Answer} */ (answer), 'snapshot') ?? 0}:@${above}`, as: 'flame', zoom: null });
   }
 
