@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { answered, serve } from '../harness/binary.mjs';
-import { fragment, launch, leave, openPage, quiet } from '../harness/browser.mjs';
+import { fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
 import { BUILD, INVOICES, JVM, LEAK, THREADS, TRIAL } from '../harness/fixtures.mjs';
 
 /** A question of each verb, and the recording that has something to say to it. Verbs that are not here are asked alone: of the first, or of `build` if
@@ -150,4 +150,26 @@ test('what is drawn are the rows of the answer', async () => {
     });
     await leave(page);
   }
+});
+
+test('what is wider than its box is marked, and no heading of the page is cut', async () => {
+  const narrow = await openPage(browser, servers.threads, { width: 390, height: 844, fragment: fragment({ q: 'stack main' }) });
+  await settled(narrow, 'answer');
+  const marks = await narrow.locator('.table-scroll').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => getComputedStyle(one).backgroundAttachment));
+  assert.ok(marks.length > 0);
+  assert.deepEqual(new Set(marks), new Set(['local, local, scroll, scroll']));
+  await goTo(narrow, { q: 'growth' });
+  await settled(narrow, 'series');
+  const legend = await narrow.locator('div.legend').first().evaluate((one) => ({ isWide: one.scrollWidth > one.clientWidth, mask: getComputedStyle(one).maskImage }));
+  assert.ok(legend.isWide);
+  assert.match(legend.mask, /^linear-gradient/);
+  await leave(narrow);
+  const wide = await openPage(browser, servers.invoices, { fragment: fragment({ q: 'top by size' }) });
+  for (const q of ['top by size', 'histogram by type by unmanaged', 'diff 0 5']) {
+    await goTo(wide, { q });
+    await settled(wide, 'types');
+    const cut = await wide.locator('.vr-head > *').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+    assert.deepEqual(cut, [], q);
+  }
+  await leave(wide);
 });

@@ -176,7 +176,7 @@ class TypesView {
     const measure = { count: 'objects', unmanaged: 'unmanaged' }[order] ?? 'shallow';
     const unit = measure === 'objects' ? 'count' : 'bytes';
     const ofRow = (/** @type {Row} */ row) => (series >= 0 ? numbersOf(row[series]) : this.series.get(identity(table, row))) ?? [];
-    return [first, ...columns, { key: 'series', heading: `${measure}, all snapshots`, width: 9, need: 3, cell: (/** @type {Row} */ row) => sparkline(ofRow(row), { unit }) }];
+    return [first, ...columns, { key: 'series', heading: `${measure} over time`, width: 12, need: 3, cell: (/** @type {Row} */ row) => sparkline(ofRow(row), { unit }) }];
   }
 
   /** The objects of a row as a question. @param {Row} row */
