@@ -49,10 +49,13 @@ function classOf(mark) {
   return rank < COLOURS ? `kind-${rank + 1}` : 'kind-other';
 }
 
-/** A curve with its name. @param {Curve} curve */
-export function curveNode({ heading, numbers, unit, form }) {
-  const size = form === 'chart' ? { width: 480, height: 120, fromZero: true } : { width: 240, height: 36 };
-  return h('figure', null, h('figcaption', { class: 'muted' }, heading), sparkline(numbers, { unit, label: heading, ...size }));
+/** A curve from 0 on, with a value for each of some snapshots; the texts of its axes are around it. @param {Curve} curve */
+export function curveNode({ heading, numbers, unit }) {
+  const node = sparkline(numbers, { unit, label: heading, width: 240, height: 100, fromZero: true });
+  const most = Math.max(...numbers.map(Number));
+  node.appendChild(svg('g', { 'text-anchor': 'end' }, [[-6, 8, numberText(most, unit)], [-6, 99, numberText(0, unit)], [6, 116, '1'], [240, 116, `${numbers.length} snapshots`]]
+    .map(([x, y, words]) => svg('text', { x, y }, words))));
+  return h('figure', null, h('figcaption', { class: 'muted' }, heading), node);
 }
 
 /** A full height is this part of the largest value at least, so that next to no change looks so. */

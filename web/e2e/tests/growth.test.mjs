@@ -216,3 +216,13 @@ test('the axis has the labels and times of snapshots', async () => {
     await leave(page);
   }
 });
+
+test('the curve of survival has axes', async () => {
+  const page = await openPage(browser, server, { width: 390, height: 844, fragment: fragment({ f: 'shop.barrow', q: 'survival all' }) });
+  await settled(page, 'answer');
+  const { rows } = answered(LEAK, 'survival all');
+  const most = Math.max(...rows.map((/** @type {any} */ row) => row.surviving));
+  assert.deepEqual(await page.locator('figure svg text').allTextContents(), [`${(100 * most).toFixed(1)} %`, '0.0 %', '1', `${rows.length} snapshots`]);
+  await fits(page, 'survival');
+  await leave(page);
+});
