@@ -240,7 +240,7 @@ export function renderTable(table, ctx, options = {}) {
     rows.slice(begin, to).forEach((row, at) => body.append(rowNode(row, begin + at)));
     settle();
     more.hidden = to >= rows.length;
-    more.textContent = `show ${grouped(Math.min(rows.length - to, 1000))} more of ${grouped(rows.length)} rows`;
+    more.textContent = more.hidden ? '' : `show ${grouped(Math.min(rows.length - to, 1000))} more of ${grouped(rows.length)} rows`;
   };
   more.addEventListener('click', () => {
     const begin = body.childElementCount;

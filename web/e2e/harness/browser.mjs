@@ -103,6 +103,9 @@ export function check(page, refused = []) {
 /** Closes a page after its check. @param {Page} page @param {number[]} [refused] */
 export async function leave(page, refused) {
   check(page, refused);
+  // Hidden ones among them.
+  const negative = await page.locator('button').evaluateAll((all) => all.map((one) => one.textContent ?? '').filter((text) => /(^|\s)-\d/.test(text)));
+  assert.deepEqual(negative, [], 'buttons say a negative number');
   await page.context().close();
 }
 
