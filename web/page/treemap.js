@@ -446,10 +446,10 @@ function frame(box, cells, cell) {
 }
 
 /** What a cell is labelled with, where there is little room. @param {TreeNode} node */
-function shortName(node) {
+export function shortName(node) {
   if (node.chain) return visible(chainTitle({ ...node.chain, types: node.chain.types.map(shortKind) }).slice(0, 200));
-  const type = node.name !== null && node.kind === 'class' ? node.name : node.type;
-  return manyOf(node.members, visible(shortType(type)[0].slice(0, 200)));
+  const [type, word] = node.name !== null && node.kind === 'class' ? [node.name, 'class '] : [node.type, ''];
+  return manyOf(node.members, visible(word + shortType(type)[0].slice(0, 200)));
 }
 
 /** A text cut to the room there is, with an end that is kept if enough of the text is left. Numbers are whole, or are not there.

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { nodesOf, shortType, treeLine, withRestByType } from '../../page/tree_nodes.js';
 import { literal } from '../../page/state.js';
+import { shortName } from '../../page/treemap.js';
 
 const KEYS = ['depth', 'object', 'type', 'name', 'roots', 'kind', 'shallow_bytes', 'unmanaged_bytes', 'retained_objects', 'retained_bytes', 'left_out', 'left_out_bytes'];
 
@@ -48,4 +49,11 @@ test('names in lines are quoted', () => {
   assert.equal(treeLine('', '--cells 5'), 'dominators --cells 5');
   assert.deepEqual(shortType('java.util.HashMap$Node[]'), ['HashMap$Node[]', 'java.util']);
   assert.deepEqual(shortType('<anon> (a.b:1)'), ['<anon> (a.b:1)', '']);
+});
+
+test('a class and its instances differ in the map', () => {
+  const place = { object: 1, members: null, chain: null };
+  assert.equal(shortName({ ...place, type: 'java.lang.Class', name: 'com.acme.Order', kind: 'class' }), 'class Order');
+  assert.equal(shortName({ ...place, type: 'com.acme.Order', name: null, kind: 'instance' }), 'Order');
+  assert.equal(shortName({ ...place, type: 'java.lang.Class', name: null, kind: 'class', members: 3 }), '3 × Class');
 });
