@@ -5,7 +5,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { lastOf, serve, shell } from '../harness/binary.mjs';
+import { answered, lastOf, serve, shell } from '../harness/binary.mjs';
 import { accessible, clipboard, copied, fits, fragment, goTo, launch, leave, openPage, quiet, settled } from '../harness/browser.mjs';
 import { FOLDER, HOSTILE, scratch } from '../harness/fixtures.mjs';
 
@@ -77,6 +77,25 @@ test('links and copied lines of hostile names lead to their objects', async () =
   }
   await leave(page);
   assert.ok(!existsSync('/tmp/barrow-e2e-harm'));
+});
+
+test('a regular expression is searched with its quotes and slashes', async () => {
+  const page = await openPage(browser, server, { fragment: fragment({ p: 'search' }) });
+  await settled(page, 'search', ['empty']);
+  for (const [find, line, grouped = line] of [['/["\']/', '/[\\x22\\x27]/'], ['/\\"|\\\\"|<\\/s/', '/\\x22|\\\\\\x22|<\\x2fs/', '/(?:\\x22|\\\\\\x22|<\\x2fs)/'], ['<x|y>', '/(?i)<x\\|y>/', '/(?:(?i)<x\\|y>)/']]) {
+    await page.locator('#search').fill(find);
+    await page.locator('#search').press('Enter');
+    for (const [section, q] of [['types', `histogram type ~ ${line}`], ['objects', `find 100 name ~ ${line}`], ['texts', `strings ${grouped}`]]) {
+      const { rows } = answered(HOSTILE, q);
+      const element = page.locator(`[data-section="${section}"]`);
+      await element.locator('.line', { hasText: q }).waitFor();
+      await quiet(page);
+      assert.equal(await element.getAttribute('data-state'), rows.length > 0 ? 'ready' : 'empty', `${q}: ${await element.innerText()}`);
+      assert.equal(await element.locator('tbody tr').count(), rows.length, q);
+    }
+  }
+  assert.ok(answered(HOSTILE, 'strings /[\\x22\\x27]/').rows.length > 0);
+  await leave(page);
 });
 
 test('hostile names of files', async (one) => {
