@@ -2,7 +2,7 @@
 //!
 //! Words are divided at blanks and keep their quotes, since `type="Foo Bar"` means something to an
 //! expression that `type=Foo Bar` does not. Quotes are `"…"` and `'…'`, in which `\` keeps the next
-//! character, and `/…/` after a `~`.
+//! character, and `/…/` after a `~` or `strings`.
 //!
 //! `>` and `|` take the answer elsewhere, or belong to an expression: in parentheses; `>` before a
 //! number or an attribute; `|` before `$`, `@` or `%`, where no command begins, and before a comparison of an attribute.
@@ -10,7 +10,7 @@
 use crate::error::QueryError;
 
 use super::field;
-use super::quotes::scan;
+use super::quotes::{is_pattern, scan};
 
 /// A line, divided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,9 +135,10 @@ pub(crate) fn unquoted_whole(word: &str) -> String {
     between('\'').or_else(|| between('"')).unwrap_or(word).to_owned()
 }
 
-/// A word without the quotes around and inside it; `\` keeps the next character. The path of a field keeps its quotes.
+/// A word without the quotes around and inside it; `\` keeps the next character. The path of a field and a regular
+/// expression keep theirs.
 pub(crate) fn unquoted(word: &str) -> String {
-    if field::is_quoted(word) {
+    if field::is_quoted(word) || is_pattern(word) {
         return word.to_owned();
     }
     let mut text = String::with_capacity(word.len());
@@ -174,6 +175,18 @@ mod tests {
         assert_eq!(unquoted(r#"."a.b".x,"#), r#"."a.b".x,"#);
         assert_eq!(unquoted(r#".m["a b"],.n["c"]"#), r#".m["a b"],.n["c"]"#);
         assert_eq!(divided("# summary").0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_pattern_of_strings_is_one_word() {
+        for pattern in ["/a|b/", r#"/it's "a/"#, "/a > b/", r"/a\/b|c/"] {
+            let line = format!("strings {pattern} | less");
+            assert_eq!(divided(&line), (vec!["strings".to_owned(), pattern.to_owned()], Sink::Command("less".into())));
+            assert_eq!(unquoted(pattern), pattern);
+        }
+        assert_eq!(divided("strings /usr | wc /tmp/x").0, ["strings", "/usr"]);
+        assert_eq!(divided("strings /usr/lib > /tmp/").1, Sink::File("/tmp/".into()));
+        assert_eq!(divided("strings // | wc").0, ["strings", "//"]);
     }
 
     #[test]

@@ -82,10 +82,10 @@ test('links and copied lines of hostile names lead to their objects', async () =
 test('a regular expression is searched with its quotes and slashes', async () => {
   const page = await openPage(browser, server, { fragment: fragment({ p: 'search' }) });
   await settled(page, 'search', ['empty']);
-  for (const [find, line, grouped = line] of [['/["\']/', '/[\\x22\\x27]/'], ['/\\"|\\\\"|<\\/s/', '/\\x22|\\\\\\x22|<\\x2fs/', '/(?:\\x22|\\\\\\x22|<\\x2fs)/'], ['<x|y>', '/(?i)<x\\|y>/', '/(?:(?i)<x\\|y>)/']]) {
+  for (const [find, line = find] of [['/["\']/'], ['/\\"|\\\\"|<\\/s/'], ['/a/b|>/', '/a\\/b|>/'], ['<x|y>', '/(?i)<x\\|y>/']]) {
     await page.locator('#search').fill(find);
     await page.locator('#search').press('Enter');
-    for (const [section, q] of [['types', `histogram type ~ ${line}`], ['objects', `find 100 name ~ ${line}`], ['texts', `strings ${grouped}`]]) {
+    for (const [section, q] of [['types', `histogram type ~ ${line}`], ['objects', `find 100 name ~ ${line}`], ['texts', `strings ${line}`]]) {
       const { rows } = answered(HOSTILE, q);
       const element = page.locator(`[data-section="${section}"]`);
       await element.locator('.line', { hasText: q }).waitFor();
@@ -94,7 +94,7 @@ test('a regular expression is searched with its quotes and slashes', async () =>
       assert.equal(await element.locator('tbody tr').count(), rows.length, q);
     }
   }
-  assert.ok(answered(HOSTILE, 'strings /[\\x22\\x27]/').rows.length > 0);
+  assert.ok(answered(HOSTILE, 'strings /["\']/').rows.length > 0);
   await leave(page);
 });
 

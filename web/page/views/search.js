@@ -63,11 +63,10 @@ function linesOf(find, ctx) {
   const isGlob = /[*?]/.test(find);
   // Quotes and slashes would end the expression.
   const isPlain = !isGlob && !/["'\\/]/.test(find);
-  const pattern = isRegex ? `/${find.slice(1, -1).replace(/\\?[^]/g, (c) => (/["'/]$/.test(c) ? `\\x${c.charCodeAt(c.length - 1).toString(16)}` : c))}/` : isPlain ? `/(?i)${find.replace(/[.+()|[\]{}^$#]/g, '\\$&')}/` : literal(isGlob ? find : `*${find}*`);
+  const pattern = isRegex ? `/${find.slice(1, -1).replace(/\\?[^]/g, (c) => (c === '/' ? '\\/' : c))}/` : isPlain ? `/(?i)${find.replace(/[.+()|[\]{}^$#]/g, '\\$&')}/` : literal(isGlob ? find : `*${find}*`);
   if (ctx.file.processes && !ctx.file.snapshots) return ['', `find ${ROWS} arguments ~ ${pattern}`, ''];
   if (isBare(ctx.file)) return ['', '', ''];
-  // Outside of parentheses these signs would send the rows elsewhere.
-  return [`histogram type ~ ${pattern}`, `find ${ROWS} name ~ ${pattern}`, `strings ${pattern.replace(/^\/(.*[|>].*)\/$/s, '/(?:$1)/')}`];
+  return [`histogram type ~ ${pattern}`, `find ${ROWS} name ~ ${pattern}`, `strings ${pattern}`];
 }
 
 /** @param {Section} section @param {string} line @param {Context} ctx */
