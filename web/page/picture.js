@@ -50,10 +50,11 @@ function classOf(mark) {
 }
 
 /** A curve from 0 on, with a value for each of some snapshots; the texts of its axes are around it. @param {Curve} curve */
-export function curveNode({ heading, numbers, unit }) {
-  const node = sparkline(numbers, { unit, label: heading, width: 240, height: 100, fromZero: true });
+export function curveNode({ heading, numbers, unit, form }) {
+  const width = form === 'chart' ? 480 : 240;
+  const node = sparkline(numbers, { unit, label: heading, width, height: 100, fromZero: true });
   const most = Math.max(...numbers.map(Number));
-  node.appendChild(svg('g', { 'text-anchor': 'end' }, [[-6, 8, numberText(most, unit)], [-6, 99, numberText(0, unit)], [6, 116, '1'], [240, 116, `${numbers.length} snapshots`]]
+  node.appendChild(svg('g', { 'text-anchor': 'end' }, [[-6, 8, numberText(most, unit)], [-6, 99, numberText(0, unit)], [width, 116, `${numbers.length} snapshots`]]
     .map(([x, y, words]) => svg('text', { x, y }, words))));
   return h('figure', null, h('figcaption', { class: 'muted' }, heading), node);
 }
