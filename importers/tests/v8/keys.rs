@@ -51,7 +51,7 @@ tell("alike", new Map([[/tag/, "regular expression"], [Symbol("tag"), "symbol"],
 // Small numbers are not in a snapshot, fractions are.
 const numbers = new Map([[0.5, "half"], [7, "seven"], [-2.25, "less"], ["t", "T"]]);
 const entry = (key) => [JSON.stringify(key), numbers.has(key) ? numbers.get(key) : "Missing"];
-tell("numbers", numbers, entry(0.5), entry(-2.25), entry(1.5), entry("t"), entry("u"), ["7", "Unknown"], ["8", "Unknown"]);
+tell("numbers", numbers, entry(0.5), entry(-2.25), entry(1.5), entry("t"), entry("u"), ["7", "Unknown"], ["7.0", "Unknown"], ["8", "Unknown"]);
 tell.property = "P";
 tell("function", tell, ['"property"', "Unknown"], ['"absent"', "Unknown"]);
 tell("set", Object.assign(new Set(["x"]), { property: "P" }), ['"property"', "Unknown"]);

@@ -57,8 +57,8 @@ impl<'s> Child<'s> {
     /// Kills the child, and its group if it has one. One that has not begun yet is not killed.
     pub(crate) fn kill(&self) {
         let Some(pid) = self.starter.running() else { return };
-        // SAFETY: the calls take numbers. If the child ends right now, its number is not another's before the system has given
-        // out all others.
+        // SAFETY: the calls take numbers. If the child is reaped right now, its number is free, but the system gives out all
+        // others first.
         unsafe {
             if self.has_group {
                 libc::kill(-pid, libc::SIGKILL);
@@ -98,14 +98,14 @@ impl<'s> Child<'s> {
 
 impl Drop for Child<'_> {
     fn drop(&mut self) {
-        /// Long enough to execute a program, and short for a person.
+        /// Time between attempts to kill a child that has not begun: executing a program takes about as long.
         const PATIENCE: Duration = Duration::from_millis(1);
         if !self.is_waited_for {
             self.kill();
             while !self.has_ended_within(PATIENCE, [-1; 2]) {
                 self.kill();
             }
-            // Nothing is told of the end.
+            // The end of a run that was stopped is not recorded.
             let _ = self.starter.wait();
         }
     }

@@ -132,7 +132,7 @@ impl Runner {
             }
             if how.time_limit.is_some_and(|limit| began.elapsed() >= limit) {
                 timed_out = true;
-                // Again and again: it may not have begun.
+                // Each time, since the child may not have begun before.
                 child.kill();
             }
         }

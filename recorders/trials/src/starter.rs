@@ -11,9 +11,9 @@
 //! ```
 //!
 //! The starter stands still until the child has executed its program, as with `posix_spawn`: nothing is copied. Then it waits
-//! for the end. So barrow, whose caches are cold by then, wakes up once in each run, and never while the program runs; only
-//! a child that waits tells it its number. Orders, and how programs ended, are written to memory that both processes share,
-//! at one address.
+//! for its end. So barrow wakes up once in each run, when the program has ended; with its large memory and cold caches, each
+//! time costs more than the starter's. Only a child that waits tells barrow its number before. Orders, and how programs ended,
+//! are written to memory that both processes share, at one address.
 
 use std::fs::File;
 use std::io::{self, Error, Read, Write};
@@ -37,7 +37,7 @@ const STACK_BYTES: usize = 64 << 10;
 /// not expected is left over from a child that ended early.
 const ORDER: u8 = 1;
 const GO: u8 = 2;
-/// A number that the starter tells: the child has ended. Others are those of children that wait, and negative errors.
+/// What the starter tells when a child has ended. Other numbers are those of children that wait, and negative errors.
 const ENDED: Pid = 0;
 
 /// The beginning of the shared memory; zeros are a value of it.
@@ -45,7 +45,7 @@ const ENDED: Pid = 0;
 struct Board {
     /// The number of the child; 0 until it has begun.
     child: AtomicI32,
-    /// Whether it has ended, and its number may soon be another's.
+    /// Whether it has ended: its number may soon be another process's.
     has_ended: AtomicBool,
     /// The time at which the program was executed, in nanoseconds of [`now_ns`].
     began: AtomicI64,
@@ -272,8 +272,7 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
                 served.tell(-failure);
                 continue;
             }
-            // Its number stays its own until it is waited for. After this, and before the system has given out all other
-            // numbers, nobody sends it a signal.
+            // The number stays the child's until it is reaped by `wait4`. Barrow sends no signal once `has_ended` is set.
             let mut ended = MaybeUninit::<libc::siginfo_t>::zeroed();
             libc::waitid(libc::P_PID, pid as libc::id_t, ended.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT);
             let at_ns = now_ns();

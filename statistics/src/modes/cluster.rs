@@ -32,7 +32,7 @@ pub(super) const TAILS: [Tail; 3] = [
     Tail { power: 0.5, width: 2.0, price: HEAVY },
 ];
 
-/// Numbers beside each other, one for each tail and one that is not used, which processors compute together.
+/// Number of values that are computed together: one for each tail, and one that is not used, so that they fill registers.
 const LANES: usize = 4;
 
 /// Flat tops, with which a single cluster is compared with several that overlap: all values between two peaks may be
@@ -79,7 +79,7 @@ impl Tail {
 fn cube_root(number: f64) -> f64 {
     let number = number.max(f64::MIN_POSITIVE);
     // A third of the exponent; then Halley's method, which triples the number of digits in each step.
-    // Of half of the bits, which processors divide side by side.
+    // Only the upper half of the bits is divided, because processors divide several numbers of 32 bits at a time.
     let third = u64::from((number.to_bits() >> 32) as u32 / 3);
     let mut root = f64::from_bits((third << 32) + 0x2a9f_7893_782d_a1ce);
     for _ in 0..2 {
@@ -175,7 +175,7 @@ impl Halves {
         let to_last = (0..n).map(|last| (last, 0..last + 1, is_bound[last + 1]));
         for (row, columns, is_read) in from_first.chain(to_last) {
             let value = values[row];
-            // Of the column that begins here, in both directions.
+            // The sum of the column of this row begins here, in both directions.
             sums[row] = 0.0;
             let sums = &mut sums[columns.clone()];
             sums.iter_mut().zip(&values[columns.clone()]).for_each(|(sum, other)| *sum += power(other - value));
@@ -196,7 +196,7 @@ impl Halves {
     fn peaks(&self, first: usize, last: usize) -> [usize; LANES] {
         let (left, right) = (self.row(first), self.row(last));
         let place = |number: usize| first + (last - first) * number / PEAKS;
-        // The number of the place takes the last four bits of a sum, so that the least sum has it with it.
+        // The last four bits of each sum hold the number of its place, so that the least sum tells its place.
         const MARK: u64 = 15;
         let mut least = [f64::MAX; LANES];
         for number in 0..=PEAKS {

@@ -61,10 +61,9 @@ impl Scaled {
         scales.collect()
     }
 
-    /// The places at which a cluster may begin, and the end: not between equal values, and not in a gap that is narrower
-    /// than both beside it. So four ninths of the clusters of continuous values remain. With none in a gap that is
-    /// narrower than one of both, a ninth would; but a stray value between two modes would then always be of the nearer
-    /// one.
+    /// The places at which a cluster may begin, and the end: no cluster begins between equal values, or in a gap that is
+    /// narrower than both beside it. So four ninths of the possible clusters of continuous values remain. If it had to be
+    /// wider than both, a ninth would remain, but a stray value between two modes would always be of the nearer one.
     pub(super) fn bounds(&self, sorted: &[Grouped]) -> Vec<usize> {
         let n = self.values.len();
         // Equal values are spread at equal distances, but for rounding.

@@ -36,7 +36,7 @@ pub(super) struct KeyPredicate<'h> {
     is_plain: bool,
     /// The place in a list that it may be.
     index: Option<u64>,
-    /// A key like this is an object in each recording, also where small numbers and constants are none.
+    /// Keys like this one are objects even in V8, where small numbers and constants are not.
     is_object: bool,
 }
 
@@ -103,8 +103,9 @@ impl<'h> KeyPredicate<'h> {
         };
         let is_object = match key {
             MapKey::Text(_) => true,
-            MapKey::Number(Number::Whole(_)) | MapKey::Boolean(_) | MapKey::Null => false,
-            MapKey::Number(_) => !heap.recording().lacks_numbers()?,
+            // `7.0` is no fraction: it is equal to the small number 7.
+            MapKey::Number(number) => number.real().fract() != 0.0 && !heap.recording().lacks_numbers()?,
+            MapKey::Boolean(_) | MapKey::Null => false,
         };
         let index = index_of(key);
         Ok(KeyPredicate { value: Some((value, standing)), nulls, texts, is_plain, index, is_object })
@@ -115,7 +116,7 @@ impl<'h> KeyPredicate<'h> {
         self.index
     }
 
-    /// Returns whether keys like this one always are objects: texts, and fractions where numbers are recorded.
+    /// Returns whether a key like this one always is an object: a text, or a fraction where numbers were recorded.
     pub(super) fn is_object(&self) -> bool {
         self.is_object
     }

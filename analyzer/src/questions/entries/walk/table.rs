@@ -11,7 +11,7 @@ use crate::questions::fields::Held;
 impl Walk<'_> {
     /// Adds the entries in a hash table of V8: behind three numbers and one for each bucket there is room for twice as many
     /// entries as there are buckets. Slots without a reference hold small numbers, `true`, `false`, `null`, `undefined`, or
-    /// nothing. Texts and fractions always are objects, so that all keys that are such are known.
+    /// nothing. Texts and fractions always are objects, so no such key is missed.
     pub(super) fn contribute_table(
         &mut self,
         reader: &mut Reader<'_>,
