@@ -232,6 +232,17 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_program_may_run_on_all_processors_that_barrow_may_run_on() {
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
+        let words = ["grep", "Cpus_allowed_list", "/proc/self/status"].map(OsString::from).to_vec();
+        let prepared = runner.prepare(words, Knobs::NONE).unwrap();
+        runner.run(&prepared, how("as-is"), &|| false).unwrap().unwrap();
+        let own = std::fs::read_to_string("/proc/self/status").unwrap();
+        let own = own.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap();
+        assert_eq!(runner.output.printed(Route::Pipe).text().trim_end(), own);
+    }
+
+    #[test]
     fn what_is_too_long_is_an_error_and_the_next_program_runs() {
         let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
         let words = |text: String| vec!["true".into(), OsString::from(text)];

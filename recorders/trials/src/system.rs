@@ -118,6 +118,7 @@ impl Plain for libc::timespec {}
 impl Plain for libc::rusage {}
 impl Plain for libc::sigset_t {}
 impl Plain for libc::sigaction {}
+impl Plain for libc::cpu_set_t {}
 
 /// Whether the system permits to switch the randomisation of addresses off.
 pub(crate) fn can_fix_addresses() -> bool {
