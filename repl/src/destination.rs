@@ -49,6 +49,17 @@ impl Reserved {
         Ok(Reserved { file: Some(file), path: to.to_owned(), is_new, since: SystemTime::now() })
     }
 
+    /// The same, if what is written there can be read again.
+    ///
+    /// # Errors
+    /// A sentence: it is a device or a pipe.
+    pub(crate) fn kept(self) -> Result<Self, String> {
+        if self.path.is_file() {
+            return Ok(self);
+        }
+        Err(format!("{}: no file: the answer is read from the recording, and this keeps nothing", self.path.display()))
+    }
+
     /// Begins the recording, in place of what the file held.
     fn writer(mut self) -> Result<Writer, WriterError> {
         let since = self.since.duration_since(UNIX_EPOCH).unwrap_or_default();

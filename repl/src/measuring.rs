@@ -57,7 +57,7 @@ pub(crate) fn run(
     interrupt::listen();
     hear_termination();
     let reporter = Reporter { line: ProgressLine::new(flags.session.quiet), is_quiet: flags.session.quiet };
-    let reserve = || Reserved::new(to, flags.question.force).map_err(TrialError::Destination);
+    let reserve = || Reserved::new(to, flags.question.force).and_then(Reserved::kept).map_err(TrialError::Destination);
     let recorded = record(&plan, reserve, &reporter);
     reporter.line.end();
     let outcome = match recorded {

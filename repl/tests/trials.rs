@@ -122,9 +122,10 @@ fn what_cannot_be_measured_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     std::fs::write(folder.join("old.barrow"), "kept").unwrap();
-    let cases: [(&[&str], u8, &str); 19] = [
+    let cases: [(&[&str], u8, &str); 20] = [
         (&["-o", "n.barrow", "--", "no-such-program"], 127, "`no-such-program` was not found"),
         (&["-o", "n.barrow", "--", "/etc/passwd"], 126, "cannot be executed"),
+        (&["--force", "-o", "/dev/null", "--", "true"], 3, "/dev/null: no file: the answer is read from the recording"),
         (&["-o", "old.barrow", "--", "true"], 3, "old.barrow: File exists (os error 17); add --force to replace it"),
         (&["-o", "no/folder", "--", "true"], 3, "no/folder: No such file or directory"),
         (&["-o", "n.barrow"], 2, "which command?"),
