@@ -151,6 +151,9 @@ fn tell_outcome(outcome: &Outcome, plan: &Plan, is_quiet: bool) {
         let wanted = precision * 100.0;
         let known = match outcome.precision {
             Some(known) => format!("values are known to {:.1} %, not to {wanted} %", known * 100.0),
+            None if outcome.depends => {
+                format!("values depend on the order of runs, so they are not known to {wanted} % (see `modes`)")
+            }
             None => format!("values are not known to {wanted} % yet"),
         };
         complain(&format!("{known}: the limit of runs or of time came first"));

@@ -153,6 +153,12 @@ fn what_is_not_seen_is_unknown_and_not_nothing() {
             }
         }
     }
+    // A library that only moves memory counts nothing: unknown is not 0.
+    let run = trial(folder, &["-n", "2", "--layout", "random", "--no-heap-counts", "--", "sort", "/dev/null"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let told = asked(folder, &["trials"]);
+    let metrics: Vec<&str> = told["rows"].as_array().unwrap().iter().filter_map(|row| row["metric"].as_str()).collect();
+    assert!(metrics.contains(&"wall") && !metrics.contains(&"blocks"), "{metrics:?}");
     // Blocks that glibc hands out move nothing there; with counts or without.
     for words in [&["--no-heap-counts"][..], &[]] {
         let run = trial(folder, &[&["-n", "2", "--layout", "random"], words, &["--", "./own"]].concat());

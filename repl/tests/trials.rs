@@ -5,6 +5,7 @@
 mod program;
 
 use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -511,13 +512,36 @@ fn it_stops_when_enough_is_known() {
     assert!(run.stderr.contains("values are known to 0.0 % after 20 runs"), "{}", run.stderr);
     assert_eq!(values(folder, "t").len(), 20);
     // Two modes of unknown weights need more runs than are permitted.
-    let line = "head -c1 /dev/urandom | od -An -tu1 | awk '{print \"t=\" 100 + 100 * ($1 % 2)}'";
-    let run = trial(folder, &["--until", "1%", "--max-runs", "40", "--value", "t=t=([0-9]+)", line]);
+    let line = tells(folder, |_, random| if random < 0.5 { 100.0 } else { 200.0 });
+    let run = trial(folder, &["--until", "1%", "--max-runs", "40", "--value", "t=t=([0-9]+)", &line]);
     assert_eq!(run.code, 0);
     let known = run.stderr.lines().find_map(|line| line.split("values are known to ").nth(1)).expect(&run.stderr);
     let (known, wanted) = known.split_once(" %, not to 1 %").expect(&run.stderr);
     assert!(known.parse::<f64>().unwrap() > 1.0 && wanted.contains("the limit of runs"), "{}", run.stderr);
     assert_eq!(values(folder, "t").len(), 40);
+    // It looks again and again: a weight of 20 % is known to 8 points after about 1.96² · 0.2 · 0.8 / 0.08² = 96 runs.
+    let line = tells(folder, |_, random| if random < 0.2 { 200.0 } else { 100.0 });
+    let words = ["--until", "8%", "--min-runs", "6", "--max-runs", "200", "--value", "t=t=([0-9]+)", &line];
+    let run = trial(folder, &words);
+    assert!((70..140).contains(&values(folder, "t").len()), "{}", run.stderr);
+    // Values that drift would be known after 20 runs if each were independent of the one before.
+    let line = tells(folder, |run, _| 1000.0 + run as f64);
+    let run = trial(folder, &["--until", "5%", "--max-runs", "30", "--value", "t=t=([0-9]+)", &line]);
+    assert!(run.stderr.contains("values depend on the order of runs"), "{}", run.stderr);
+    assert_eq!(values(folder, "t").len(), 30);
+}
+
+/// A command of the shell whose runs tell one value after the other, of their number and a random number below 1.
+fn tells(folder: &Path, value: impl Fn(usize, f64) -> f64) -> String {
+    let random = |run: usize| {
+        let mut hasher = std::hash::DefaultHasher::new();
+        run.hash(&mut hasher);
+        hasher.finish() as f64 / 2_f64.powi(64)
+    };
+    let lines: String = (0..300).map(|run| format!("t={}\n", value(run, random(run)))).collect();
+    std::fs::write(folder.join("told"), lines).unwrap();
+    std::fs::write(folder.join("next"), "1").unwrap();
+    "n=$(cat next); echo $((n + 1)) > next; sed -n ${n}p told".to_owned()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The decision that a trial has made enough runs.
 
-use barrow_statistics::{Sample, precision};
+use barrow_statistics::{Sample, dependence, precision};
 
 use crate::plan::Stop;
 use crate::trial::Trial;
@@ -12,9 +12,10 @@ impl Trial<'_> {
             Stop::Runs(runs) => blocks >= runs,
             Stop::Until { precision, at_least, at_most, within } => {
                 // Computing the precision takes time, so it happens less often as values accumulate.
-                let is_time_to_look = blocks >= at_least && (blocks - at_least).is_multiple_of((blocks / 10).max(1));
+                let is_time_to_look = blocks >= at_least.max(self.next_look);
                 if is_time_to_look {
                     self.precision = self.known();
+                    self.next_look = blocks + (blocks / 10).max(1);
                 }
                 let is_reached = is_time_to_look && self.precision.is_some_and(|known| known <= precision);
                 let is_over = blocks >= at_most || self.began.elapsed() >= within;
@@ -28,7 +29,9 @@ impl Trial<'_> {
     }
 
     /// The precision of the least precise value: of those that the programs report, otherwise of wall times.
-    fn known(&self) -> Option<f64> {
+    /// `None` if one has no interval, because there are too few values or because they depend on their order.
+    fn known(&mut self) -> Option<f64> {
+        self.outcome.depends = false;
         let mut widest = Some(0.0_f64);
         for variant in self.variants.iter().filter(|variant| !variant.is_given_up()) {
             let told = variant.values.iter().filter(|(name, _)| *name != "wall");
@@ -40,7 +43,10 @@ impl Trial<'_> {
                 return None;
             }
             for groups in deciding {
-                let known = precision(&Sample::new(groups.clone()));
+                let sample = Sample::new(groups.clone());
+                let depends = dependence(&[&sample]).is_some();
+                self.outcome.depends |= depends;
+                let known = if depends { None } else { precision(&sample) };
                 widest = widest.zip(known).map(|(widest, known)| widest.max(known));
             }
         }

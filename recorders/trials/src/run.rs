@@ -141,7 +141,11 @@ impl Runner {
         self.output.finish().map_err(TrialError::io("read the output"))?;
         let ended = Ended { exit_status: used.exit_status, signal: used.signal, timed_out };
         let heap = match counters {
-            Some(counters) => counters.read(used.pid as u64).map_err(TrialError::io("read counters"))?,
+            Some(counters) => match counters.read(used.pid as u64).map_err(TrialError::io("read counters"))? {
+                // The library only moved memory.
+                Heap::Counted(_) if !how.counts_heap => Heap::NotAsked,
+                heap => heap,
+            },
             None => Heap::NotAsked,
         };
         let events = opened.into_iter().filter_map(|counter| Some((counter.event.name, counter.read()?))).collect();

@@ -50,6 +50,8 @@ pub struct Outcome {
     pub reached: Option<bool>,
     /// The precision of the values, if one was asked for and there are enough runs to tell.
     pub precision: Option<f64>,
+    /// Values depend on the order of runs, so there is no precision.
+    pub depends: bool,
     /// The observer or SIGTERM stopped it.
     pub cancelled: bool,
     /// There is a recording, which a trial that is stopped during its first run has not begun.
@@ -119,6 +121,8 @@ pub(crate) struct Trial<'p> {
     pub(crate) outcome: Outcome,
     pub(crate) began: Instant,
     pub(crate) precision: Option<f64>,
+    /// The number of blocks of runs after which the precision is computed again.
+    pub(crate) next_look: u64,
     pub(crate) uncounted: Uncounted,
 }
 
@@ -164,6 +168,7 @@ impl<'p> Trial<'p> {
             outcome: Outcome::default(),
             began: Instant::now(),
             precision: None,
+            next_look: 0,
             uncounted: Uncounted::default(),
         })
     }

@@ -307,8 +307,8 @@ fn by_mode(rows: &[&Compared<'_>]) -> Table {
         Column::number("location_high").called("to").secondary().interval()
             => pair.location_high.map(|value| difference(value, unit)),
         Column::text("weight_change").own_words().called("weight") => format!("{} %", points(pair.weight_change)),
-        Column::text("weight_interval").own_words().called("weight from to").secondary().interval()
-            => pair.weight_low.zip(pair.weight_high).map(|(low, high)| format!("{} to {}", points(low), points(high))),
+        Column::text("weight_interval").own_words().called("from to").secondary().interval()
+            => pair.weight_low.zip(pair.weight_high).map(|(low, high)| format!("{}…{}", points(low), points(high))),
     });
     table.for_readers(Audience::People)
 }
