@@ -45,6 +45,8 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
     let frames = heap.frames(&threads, thread.label, &meter)?;
     let stack = stack(heap.recording(), snapshot, label)?;
     let are_objects = frames.rows.iter().any(|row| row.function.is_some());
+    // CPython's dumps tell locals from 3.13 on.
+    let knows_locals = !are_objects || !frames.locals.is_empty();
     let parts = match &ask.arguments.flags.frame {
         Some(frame) => only(frame, parts(&stack, &frames, thread, tables))?,
         None => parts(&stack, &frames, thread, tables),
@@ -58,12 +60,13 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
         .fact(Column::count("frames"), parts.iter().filter(|part| part.name == FRAME).count())
         .fact(Column::count("roots"), thread.roots)
         .fact(Column::bytes("retained_bytes"), thread.retained.bytes)
-        .fact(Column::count("objects_held").called("objects held"), held.len())
+        .fact(Column::count("objects_held").called("objects held"), knows_locals.then_some(held.len()))
         .table(table(&parts, (label, number), thread, frames.are_exact))
         .note_if(
             stack.is_empty() && !are_objects,
             "the stack was not recorded: these are the frames that roots tell of",
-        );
+        )
+        .note_if(!knows_locals, "which objects the frames hold was not recorded");
     let sharing = super::threads::sharing(thread, &threads, tables);
     let answer =
         answer.note_if(sharing > 0, format!("this is about {sharing} threads, whose roots are not told apart"));
