@@ -49,15 +49,17 @@ impl Reserved {
         Ok(Reserved { file: Some(file), path: to.to_owned(), is_new, since: SystemTime::now() })
     }
 
-    /// The same, if what is written there can be read again.
+    /// Refuses what is written but cannot be read again.
     ///
     /// # Errors
     /// A sentence: it is a device or a pipe.
     pub(crate) fn kept(self) -> Result<Self, String> {
-        if self.path.is_file() {
-            return Ok(self);
+        match self.file.as_ref().and_then(|file| file.metadata().ok()).is_some_and(|opened| opened.is_file()) {
+            true => Ok(self),
+            false => {
+                Err(format!("{} is not a file: it does not keep the recording to answer from", self.path.display()))
+            }
         }
-        Err(format!("{}: no file: the answer is read from the recording, and this keeps nothing", self.path.display()))
     }
 
     /// Begins the recording, in place of what the file held.

@@ -5,7 +5,6 @@
 mod program;
 
 use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -126,7 +125,7 @@ fn what_cannot_be_measured_is_said() {
     let cases: [(&[&str], u8, &str); 20] = [
         (&["-o", "n.barrow", "--", "no-such-program"], 127, "`no-such-program` was not found"),
         (&["-o", "n.barrow", "--", "/etc/passwd"], 126, "cannot be executed"),
-        (&["--force", "-o", "/dev/null", "--", "true"], 3, "/dev/null: no file: the answer is read from the recording"),
+        (&["--force", "-o", "/dev/null", "--", "true"], 3, "/dev/null is not a file: it does not keep the recording"),
         (&["-o", "old.barrow", "--", "true"], 3, "old.barrow: File exists (os error 17); add --force to replace it"),
         (&["-o", "no/folder", "--", "true"], 3, "no/folder: No such file or directory"),
         (&["-o", "n.barrow"], 2, "which command?"),
@@ -533,12 +532,8 @@ fn it_stops_when_enough_is_known() {
 
 /// A command of the shell whose runs tell one value after the other, of their number and a random number below 1.
 fn tells(folder: &Path, value: impl Fn(usize, f64) -> f64) -> String {
-    let random = |run: usize| {
-        let mut hasher = std::hash::DefaultHasher::new();
-        run.hash(&mut hasher);
-        hasher.finish() as f64 / 2_f64.powi(64)
-    };
-    let lines: String = (0..300).map(|run| format!("t={}\n", value(run, random(run)))).collect();
+    let mut random = barrow_statistics::Random::new(1);
+    let lines: String = (0..300).map(|run| format!("t={}\n", value(run, random.below(1000) as f64 / 1e3))).collect();
     std::fs::write(folder.join("told"), lines).unwrap();
     std::fs::write(folder.join("next"), "1").unwrap();
     "n=$(cat next); echo $((n + 1)) > next; sed -n ${n}p told".to_owned()

@@ -35,6 +35,15 @@ fn has(table: &str, fact: &str) -> bool {
 }
 
 #[test]
+fn what_frames_hold_is_unknown_before_python_3_13() {
+    let path = program::testdata("foreign/python-3.11.jsonl.zst").display().to_string();
+    let words = ["stack", &path, "thread", "139632813936704"];
+    assert!(json(&words)["objects_held"].is_null());
+    let table = ask(&words).stdout;
+    assert!(!has(&table, "objects held") && table.contains("does not tell what these frames hold"), "{table}");
+}
+
+#[test]
 fn summaries_of_logs_say_only_what_the_logs_say() {
     for Log { name, knows_programs, knows_failures, knows_starters } in LOGS {
         let path = program::testdata(&format!("foreign/{name}")).display().to_string();

@@ -17,7 +17,7 @@
 //!
 //! **Chains.** A list, or a tree of nodes of one type, accumulates in its head: all objects of the head's type count as
 //! its parts, one by one, whatever the length of the chain. Up to [`MOST_BETWEEN`] objects of other types may lie
-//! between two links if each of them retains nearly all that the link above retains.
+//! between two links if each of them retains nearly all that the link above retains; once there is a chain, a fifth is enough.
 //!
 //! **Ranking.** A leak consists of many similar parts; the data of a runtime consists of few large ones. For parts of
 //! one type with sizes `b`, the *effective number* is `(Σb)² / Σb²`: n for n parts of equal size, nearly 1 if one part
@@ -44,8 +44,9 @@ pub const LEAK_THRESHOLD: f64 = 0.1;
 /// A child with this share of its parent's bytes continues the chain. The accumulation point must have this share of
 /// the named object, so that both are the same suspect. The share is a judgement: the rest is less than half of it.
 const CARRIED: f64 = 0.7;
-/// The share with which a chain goes on: near its end little is below a link. At the last of a chain of equal objects of
-/// four types in turn it is 5 in 8; three times as much in what lies between is permitted.
+/// The share with which a chain goes on after its first link. Little is left near its end: of equal objects of four types in
+/// turn, what lies before the last link has 5 in 8 of the bytes of the link before. That this share is less where objects are
+/// not equal makes a fifth a judgement.
 const CARRIED_ON: f64 = 0.2;
 /// An object that retains this share of all reachable bytes is too general to name a smaller suspect. This is a
 /// judgement.

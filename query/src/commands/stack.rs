@@ -66,7 +66,7 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
             stack.is_empty() && !are_objects,
             "the stack was not recorded: these are the frames that roots tell of",
         )
-        .note_if(!knows_locals, "which objects the frames hold was not recorded");
+        .note_if(!knows_locals, "the recording does not tell what these frames hold");
     let sharing = super::threads::sharing(thread, &threads, tables);
     let answer =
         answer.note_if(sharing > 0, format!("this is about {sharing} threads, whose roots are not told apart"));

@@ -14,13 +14,13 @@ impl Trial<'_> {
                 // Computing the precision takes time, so it happens less often as values accumulate.
                 let is_time_to_look = blocks >= at_least.max(self.next_look);
                 if is_time_to_look {
-                    self.precision = self.known();
+                    self.look();
                     self.next_look = blocks + (blocks / 10).max(1);
                 }
                 let is_reached = is_time_to_look && self.precision.is_some_and(|known| known <= precision);
                 let is_over = blocks >= at_most || self.began.elapsed() >= within;
                 if is_over && !is_time_to_look && blocks > 0 {
-                    self.precision = self.known();
+                    self.look();
                 }
                 self.outcome.reached = Some(self.precision.is_some_and(|known| known <= precision));
                 is_reached || is_over
@@ -28,28 +28,25 @@ impl Trial<'_> {
         }
     }
 
-    /// The precision of the least precise value: of those that the programs report, otherwise of wall times.
-    /// `None` if one has no interval, because there are too few values or because they depend on their order.
-    fn known(&mut self) -> Option<f64> {
-        self.outcome.depends = false;
-        let mut widest = Some(0.0_f64);
-        for variant in self.variants.iter().filter(|variant| !variant.is_given_up()) {
-            let told = variant.values.iter().filter(|(name, _)| *name != "wall");
-            let deciding: Vec<&Vec<Vec<f64>>> = match variant.values.len() {
-                0 | 1 => variant.values.values().collect(),
-                _ => told.map(|(_, groups)| groups).collect(),
-            };
-            if deciding.is_empty() {
-                return None;
-            }
-            for groups in deciding {
-                let sample = Sample::new(groups.clone());
-                let depends = dependence(&[&sample]).is_some();
-                self.outcome.depends |= depends;
-                let known = if depends { None } else { precision(&sample) };
-                widest = widest.zip(known).map(|(widest, known)| widest.max(known));
-            }
-        }
-        widest
+    /// Computes the precision of the least precise value.
+    fn look(&mut self) {
+        let samples = self.deciding();
+        let depends = samples.iter().any(|sample| dependence(&[sample]).is_some());
+        let least_precise = |samples: &[Sample]| {
+            let known = samples.iter().map(precision);
+            known.reduce(|one, other| one.zip(other).map(|(one, other)| one.max(other))).flatten()
+        };
+        self.precision = if depends { None } else { least_precise(&samples) };
+        self.outcome.depends = depends;
+    }
+
+    /// The values that must be known: those that the programs report, otherwise wall times.
+    fn deciding(&self) -> Vec<Sample> {
+        let variants = self.variants.iter().filter(|variant| !variant.is_given_up());
+        let groups = variants.flat_map(|variant| {
+            let reports = variant.values.len() > 1;
+            variant.values.iter().filter(move |(name, _)| !reports || *name != "wall").map(|(_, groups)| groups)
+        });
+        groups.map(|groups| Sample::new(groups.clone())).collect()
     }
 }

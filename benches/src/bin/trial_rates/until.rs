@@ -1,7 +1,7 @@
 //! The same questions where the precision of the values decides when the runs end, as with `barrow trial --until 5%`.
 
 use barrow_benches::Random;
-use barrow_statistics::{ComparisonVerdict, Direction, Sample, compare, precision};
+use barrow_statistics::{ComparisonVerdict, Direction, Sample, compare, dependence, precision};
 
 use crate::draw::{By, Mode, Plan, Shape};
 use crate::rare::{USUAL, is_named, two};
@@ -15,12 +15,17 @@ const AT_MOST: usize = 300;
 /// Both programs, run by run, until both are known; and the number of runs.
 fn grown(plan: Plan, a: &[Mode], b: &[Mode], shape: Shape, random: &mut Random) -> [Sample; 2] {
     let mut groups = [Vec::new(), Vec::new()];
+    let mut next_look = AT_LEAST;
     for block in 0..AT_MOST {
-        let is_time_to_look = block >= AT_LEAST && (block - AT_LEAST).is_multiple_of((block / 10).max(1));
-        let is_known =
-            |groups: &Vec<Vec<f64>>| precision(&Sample::new(groups.clone())).is_some_and(|known| known <= PRECISION);
-        if is_time_to_look && groups.iter().all(is_known) {
-            break;
+        let is_known = |groups: &Vec<Vec<f64>>| {
+            let sample = Sample::new(groups.clone());
+            dependence(&[&sample]).is_none() && precision(&sample).is_some_and(|known| known <= PRECISION)
+        };
+        if block >= next_look {
+            next_look = block + (block / 10).max(1);
+            if groups.iter().all(is_known) {
+                break;
+            }
         }
         groups[0].push(plan.run(block, a, shape, random));
         groups[1].push(plan.run(block, b, shape, random));
