@@ -9,7 +9,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -51,6 +51,8 @@ impl Reported {
 /// The file that programs report to.
 pub(crate) struct ReportFile {
     path: PathBuf,
+    /// As it was made, to see in each run whether something was reported: to look for its path takes eight times as long.
+    made: File,
     _folder: Folder,
 }
 
@@ -58,8 +60,8 @@ impl ReportFile {
     pub(crate) fn new() -> io::Result<Self> {
         let folder = Folder::new(&std::env::temp_dir())?;
         let path = folder.path().join("values");
-        File::options().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(ReportFile { path, _folder: folder })
+        let made = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(ReportFile { path, made, _folder: folder })
     }
 
     /// The path of the file.
@@ -69,8 +71,10 @@ impl ReportFile {
 
     /// Takes what was reported since the last time, with the number of lines that are no values.
     pub(crate) fn take(&self) -> io::Result<(Vec<Reported>, usize)> {
+        let made = self.made.metadata()?;
         // A program may have replaced the file.
-        let length = fs::metadata(self.path()).map_or(0, |file| file.len());
+        let is_replaced = made.nlink() == 0;
+        let length = if is_replaced { fs::metadata(self.path()).map_or(0, |file| file.len()) } else { made.len() };
         if length == 0 {
             return Ok((Vec::new(), 0));
         }
@@ -136,5 +140,12 @@ mod tests {
         assert_eq!(file.take().unwrap(), (Vec::new(), 0));
         fs::write(file.path(), [0xff, b'\n', 0, b'\t', b'\n']).unwrap();
         assert_eq!(file.take().unwrap(), (Vec::new(), 2));
+        for _ in 0..2 {
+            let other = file.path().with_extension("new");
+            fs::write(&other, lines).unwrap();
+            fs::rename(other, file.path()).unwrap();
+            assert_eq!(file.take().unwrap().0.len(), 3, "the file was replaced");
+            assert_eq!(file.take().unwrap(), (Vec::new(), 0));
+        }
     }
 }

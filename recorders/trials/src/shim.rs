@@ -16,6 +16,8 @@ use crate::system;
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shim.so"));
 
 const SLOT_BYTES: usize = 64;
+/// The slots that are read with the header: most programs are few processes, and each call of the system takes its time.
+const FEW_SLOTS: usize = 3;
 
 /// The bytes of a run's counters, and the runs that share a file of them: to make a file takes longer than to load the library.
 const RUN_BYTES: u64 = ((SLOTS + 1) * SLOT_BYTES) as u64;
@@ -104,9 +106,12 @@ impl Counters {
             if header.taken() > SLOTS {
                 return Ok(Heap::of_too_many());
             }
-            let mut others = slots.iter().map(|slot| slot.process).filter(|&other| other != process);
+            let mut others = slots.iter().map(|slot| slot.process).filter(|&other| other != process).peekable();
+            // Only counts that were read when nothing ran any more are those of the whole run. The first process has ended.
+            if others.peek().is_none() && !header.has_unbegun_forks() {
+                return Ok(Heap::of(&slots, process, false, &header.allocator()));
+            }
             let is_left = header.has_unbegun_forks() || others.any(|other| is_running(other, self.since));
-            // Only counts that were read when nothing ran any more are those of the whole run.
             let (last_header, last_slots) = self.read_now()?;
             let is_last = is_left || last_header.taken() == header.taken() && !last_header.has_unbegun_forks();
             (header, slots) = (last_header, last_slots);
@@ -118,12 +123,16 @@ impl Counters {
 
     /// Reads what is there now: the header, and the slots that are taken.
     fn read_now(&self) -> io::Result<(Header, Vec<Slot>)> {
-        let mut header = Header([0; SLOT_BYTES]);
+        let mut bytes = vec![0; (1 + FEW_SLOTS) * SLOT_BYTES];
         let begin = self.run * RUN_BYTES;
-        self.file.file.read_exact_at(&mut header.0, begin)?;
-        let mut slots = vec![0; header.taken().min(SLOTS) * SLOT_BYTES];
-        self.file.file.read_exact_at(&mut slots, begin + SLOT_BYTES as u64)?;
-        Ok((header, slots.chunks_exact(SLOT_BYTES).map(slot).collect()))
+        self.file.file.read_exact_at(&mut bytes, begin)?;
+        let header = Header(bytes[..SLOT_BYTES].try_into().unwrap_or([0; SLOT_BYTES]));
+        let known = bytes.len();
+        bytes.resize((1 + header.taken().min(SLOTS)) * SLOT_BYTES, 0);
+        if let Some(more) = bytes.get_mut(known..) {
+            self.file.file.read_exact_at(more, begin + known as u64)?;
+        }
+        Ok((header, bytes[SLOT_BYTES..].chunks_exact(SLOT_BYTES).map(slot).collect()))
     }
 }
 
