@@ -194,6 +194,44 @@ fn what_moves_from_path_to_path_grows_over_all_of_them() {
     assert_eq!(verdicts(|number| 100 + number % 2), []);
 }
 
+/// A map holds lists by another object in each snapshot, and as many bytes more itself.
+fn moving_below(number: usize, more: u64) -> Graph {
+    let strong = barrow_analyzer::StrengthClass::Strong;
+    let mut graph = Graph {
+        types: vec![2, [0, 3][usize::from(number % 3 == 1)]],
+        sizes: vec![(100, 0), (100, 0)],
+        ..Graph::default()
+    };
+    graph.sizes[0].0 += more * number as u64;
+    graph.references = vec![vec![(1, strong)], Vec::new()];
+    graph.roots = vec![(1, 0)];
+    for list in 0..100 + 10 * number {
+        graph.types.push(1);
+        graph.sizes.push((50, 0));
+        graph.references.push(Vec::new());
+        graph.references[1].push((2 + list as u32, strong));
+    }
+    graph
+}
+
+#[test]
+fn what_moves_below_a_path_that_grows_is_told_if_it_is_most_of_it() {
+    for (more, is_told) in [(0, true), (100, true), (1000, false)] {
+        let graphs: Vec<Graph> = (0..9).map(|number| moving_below(number, more)).collect();
+        let recording = Recording::from_bytes(Graph::bytes_of(&graphs.iter().collect::<Vec<_>>(), None)).unwrap();
+        let recording = Arc::new(recording);
+        let mut growth = folded(&recording, &[8, 7, 6, 5, 4, 3, 2, 1, 0], 0.001);
+        growth.gather_moving();
+        let rows = growth.rows();
+        let grow = rows.iter().filter(|row| row.judgement.grows() == Some(true) && !row.is_carried);
+        let grow: Vec<_> = grow.map(|row| (path_of(&growth, row.node), row.judgement.trend.slope)).collect();
+        let list = (vec!["any path".to_owned(), "List".to_owned()], 500.0);
+        assert_eq!(grow.contains(&list), is_told, "{grow:?}");
+        let is_above = grow.iter().any(|(path, _)| path == &["roots globals", "Map"]);
+        assert_eq!(is_above, more > 0, "{grow:?}");
+    }
+}
+
 /// A map holds a list of two types in turn, with a leaf in each round.
 fn list_in_turn(rounds: usize) -> Graph {
     let strong = barrow_analyzer::StrengthClass::Strong;

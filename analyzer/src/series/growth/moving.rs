@@ -12,27 +12,34 @@ use std::collections::{HashMap, HashSet};
 
 use barrow_statistics::{Judgement, Verdict};
 
-use super::{Growth, GrowthNode, GrowthPart};
+use super::{Growth, GrowthNode, GrowthPart, GrowthRow};
 use crate::file::type_identity::TypeIdentity;
 
+/// A type that moves below a path that grows is told, too, from this part of the growth of that path: the path alone would
+/// name what holds the objects and not the objects.
+const LEAST_PART: f64 = 0.5;
+
 impl<'a> Growth<'a> {
-    /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, above it or below
-    /// it grows. Call it once, after all snapshots are folded.
+    /// Adds a path `any path › TYPE` for each type that grows over all paths although no path to it, or below it, grows. If
+    /// paths above it grow, it is added if it has half of their growth. Call it once, after all snapshots are folded.
     pub fn gather_moving(&mut self) {
-        let told: Vec<usize> =
-            self.rows().iter().filter(|row| grows(row.judgement.verdict)).map(|row| row.node).collect();
-        let near: HashSet<usize> = told.iter().flat_map(|&node| self.above(node)).collect();
-        let told: HashSet<usize> = told.into_iter().collect();
+        let told: Vec<GrowthRow> = self.rows().into_iter().filter(|row| grows(row.judgement.verdict)).collect();
+        let near: HashSet<usize> = told.iter().flat_map(|row| self.above(row.node)).collect();
+        // What paths below explain is not explained by what moves.
+        let slopes: HashMap<usize, f64> =
+            told.iter().filter(|row| !row.is_carried).map(|row| (row.node, row.judgement.trend.slope)).collect();
         let mut found: Vec<GrowthNode<'a>> = Vec::new();
         for (identity, nodes) in self.tops_by_type() {
-            if nodes.len() < 2
-                || nodes.iter().any(|&node| near.contains(&node) || self.above(node).any(|above| told.contains(&above)))
-            {
+            if nodes.len() < 2 || nodes.iter().any(|node| near.contains(node)) {
                 continue;
             }
             let gathered = self.gathered(identity, &nodes);
             let values: Vec<f64> = gathered.retained_bytes.iter().map(|bytes| bytes.unwrap_or(0) as f64).collect();
-            if grows(Judgement::of(&values).verdict) {
+            let judgement = Judgement::of(&values);
+            let above = nodes.iter().filter_map(|&node| self.above(node).find(|above| slopes.contains_key(above)));
+            let above: HashSet<usize> = above.collect();
+            let slope: f64 = above.iter().map(|above| slopes[above]).sum();
+            if grows(judgement.verdict) && judgement.trend.slope >= LEAST_PART * slope {
                 found.push(gathered);
             }
         }
