@@ -236,11 +236,16 @@ impl Heap {
     /// # Errors
     /// [`AnalyzerError::NoField`] if no object has such a field, [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub fn field_column(&self, set: &ObjectSet, path: &FieldPath, progress: &dyn Progress) -> Result<Vec<Held>> {
-        let column = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
-        let resolved = self.through(&column, |targets| self.stand_for(targets, progress))?;
+        let leads = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
+        self.resolved(&leads, progress)
+    }
+
+    /// What a path leads to, with the values that objects represent in their place.
+    pub(crate) fn resolved(&self, leads: &[Held], progress: &dyn Progress) -> Result<Vec<Held>> {
+        let resolved = self.through(leads, |targets| self.stand_for(targets, progress))?;
         // Without contents the set of fields is unknown.
         let absent = if self.recording().has_contents()? { Held::Missing } else { Held::Unknown };
-        let values = column.into_iter().zip(resolved).map(|(held, resolved)| match (held, resolved) {
+        let values = leads.iter().zip(resolved).map(|(&held, resolved)| match (held, resolved) {
             (Held::Missing, Held::Missing) => absent,
             // An object that represents nothing else stays that object.
             (held, Held::Missing) => held,

@@ -267,6 +267,14 @@ impl FieldNumber {
         }
     }
 
+    /// The number whose digits are the name of its object; some dumps cut long ones.
+    fn of_digits(digits: &str) -> Self {
+        let number = Decimal::parse(digits);
+        number.map_or(FieldNumber::Unknown, |number| {
+            FieldNumber::Known(number.whole().map_or(Number::Decimal(number), Number::Whole))
+        })
+    }
+
     /// The number or the time that a line is.
     fn of_line(line: &Line) -> Self {
         match (line.number(), line.time()) {
@@ -296,20 +304,27 @@ impl Heap {
         if self.recording().has_replaced_numbers()? {
             return Err(AnalyzerError::ReplacedNumbers);
         }
-        let column = self.field_column(set, path, progress)?;
+        let leads = self.path_column(set, path, progress).map_err(|error| path.place(error))?;
+        let column = self.resolved(&leads, progress)?;
         let lacks_numbers = self.recording().lacks_numbers()?;
         let tables = self.recording().tables()?;
+        // Some dumps have numbers beyond 64 bits by their names.
+        let named = leads.iter().zip(&column).filter(|(_, held)| matches!(held, Held::Value(Value::Text(_))));
+        let named: Vec<Held> = named.map(|(&lead, _)| lead).collect();
+        let numbers = self.number_objects(&self.set_of(&Held::objects(&named)), progress)?;
         // By the object that a field holds, the place of the object that has the field.
         let mut places: Vec<(ObjectId, usize)> = Vec::new();
-        for (at, &held) in column.iter().enumerate() {
-            match held {
-                Held::Object(target) => places.push((target, at)),
-                Held::Missing if lacks_numbers => tell(at, FieldNumber::Unknown),
-                // Some dumps have numbers beyond 64 bits by their names.
-                Held::Value(Value::Text(text)) if may_be_number(tables.string(text)) => tell(at, FieldNumber::Unknown),
-                held => tell(at, FieldNumber::of(held)),
+        for (at, (&lead, &held)) in leads.iter().zip(&column).enumerate() {
+            match (lead, held) {
+                (_, Held::Object(target)) => places.push((target, at)),
+                (_, Held::Missing) if lacks_numbers => tell(at, FieldNumber::Unknown),
+                (Held::Object(target), Held::Value(Value::Text(digits))) if numbers.contains(target) => {
+                    tell(at, FieldNumber::of_digits(tables.string(digits)));
+                }
+                _ => tell(at, FieldNumber::of(held)),
             }
         }
+        drop(leads);
         places.sort_unstable();
         let mut places = places.into_iter().peekable();
         let targets = Held::objects(&column);
@@ -339,13 +354,6 @@ impl Heap {
         told(None, &mut without_line);
         Ok(())
     }
-}
-
-/// Returns whether a text begins with more digits than a number of 64 bits has.
-fn may_be_number(text: &str) -> bool {
-    const DIGITS: usize = 19;
-    let digits = text.strip_prefix('-').unwrap_or(text).bytes();
-    digits.take_while(u8::is_ascii_digit).take(DIGITS).count() == DIGITS
 }
 
 /// The order of two numbers, of which none is NaN.

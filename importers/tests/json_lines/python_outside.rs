@@ -2,7 +2,7 @@
 //! what the program that wrote the dump said of them.
 
 use crate::recorded::record_file;
-use barrow_analyzer::{Expression, FieldPath, NumberTotals, Silent};
+use barrow_analyzer::{Expression, FieldPath, Number, NumberTotals, Silent};
 use std::process::Command;
 
 /// Sets attributes of objects from outside their class, so that nothing in the class has their names.
@@ -97,6 +97,8 @@ for path, test in (('.sized["size"] = 0', lambda one: one.sized["size"] == 0), (
 data = [Data(number, 100 if number % 2 else number + 1000) for number in range(30)]
 docs, cuts = [Doc(number) for number in range(30)], [Cut(number) for number in range(3)]
 print("docs", sum(one.size == 100 for one in docs), sum(one.owner is None for one in docs), sep="\t")
+known = [one.number for one in numbers if type(one.number) is int and one.number != 2**200]
+print(len(known), sum(known), min(known), max(known), sep="\t")
 dump_heap.dump(sys.argv[1])
 "#;
 
@@ -127,8 +129,8 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
     assert_eq!(asked("*.Plain", ".marker = \"one\""), (0, 0));
     // The script does not write numbers of more than 128 bits.
     let printed = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(printed.lines().count(), 17);
-    let docs = printed.lines().next_back().expect("a line of the documents");
+    assert_eq!(printed.lines().count(), 18);
+    let [docs, numbers] = [16, 17].map(|at| printed.lines().nth(at).expect("a line"));
     // What the class defines may be an attribute of the instance as well, which is the same object: it is not known then.
     for (test, passing) in [".size = 100", ".owner = null"].into_iter().zip(docs.split('\t').skip(1)) {
         let (found, doubted) = asked("*.Doc", test);
@@ -156,10 +158,16 @@ fn attributes_that_the_dump_does_not_name_are_unknown() {
         let passing: u64 = passing.parse().expect("a number");
         assert_eq!(asked("*.Number", &format!(".number {test}")), (passing, 1), "{test}");
     }
-    let numbers = Expression::parse("type ~ *.Number").expect("an expression");
-    let (set, _) = heap.select(&[], &numbers, &Silent).expect("objects");
+    let of_type = Expression::parse("type ~ *.Number").expect("an expression");
+    let (set, _) = heap.select(&[], &of_type, &Silent).expect("objects");
     let mut totals = NumberTotals::default();
     let path = FieldPath::parse(".number").expect("a path");
     heap.field_numbers(&set, &path, &Silent, &mut |_, number| totals.add_found(number)).expect("numbers");
-    assert_eq!((totals.known + totals.unknown, totals.absent), (8, 0), "none of them is absent: {totals:?}");
+    let told =
+        [totals.sum(), totals.least().cloned(), totals.greatest().cloned()].map(|number| number.expect("a number"));
+    let told =
+        told.map(|number| if let Number::Whole(whole) = number { whole.to_string() } else { format!("{number:?}") });
+    let told = told.join("\t");
+    assert_eq!(format!("{}\t{told}", totals.known), numbers);
+    assert_eq!((totals.unknown, totals.absent), (1, 1), "the largest one, and the text: {totals:?}");
 }

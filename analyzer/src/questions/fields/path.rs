@@ -98,7 +98,7 @@ impl FieldPath {
     }
 
     /// An error about one of the names, with the whole path.
-    pub(super) fn place(&self, error: AnalyzerError) -> AnalyzerError {
+    pub(crate) fn place(&self, error: AnalyzerError) -> AnalyzerError {
         match error {
             AnalyzerError::NoField { name, near, known, .. } if self.steps.len() > 1 => {
                 AnalyzerError::NoField { name, path: Some(self.to_string()), near, known }

@@ -392,14 +392,21 @@ impl Heap {
         Ok(found)
     }
 
+    /// The objects of a set that are numbers by their types.
+    ///
+    /// # Errors
+    /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
+    pub(crate) fn number_objects(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
+        let (standing, tables) = (ValueTypes::find(self)?, self.recording().tables()?);
+        self.objects_of_types(Some(set), |id| standing.always.contains(&id) && !holds_text(tables, id), progress)
+    }
+
     /// The objects of a set that are numbers, dates or times which cannot be read. None of them represents a value.
     ///
     /// # Errors
     /// [`AnalyzerError::Section`], [`AnalyzerError::Cancelled`].
     pub(crate) fn unread_numbers(&self, set: &ObjectSet, progress: &dyn Progress) -> Result<ObjectSet> {
-        let (standing, tables) = (ValueTypes::find(self)?, self.recording().tables()?);
-        let is_number = |id| standing.always.contains(&id) && !holds_text(tables, id);
-        let mut unread = self.objects_of_types(Some(set), is_number, progress)?;
+        let mut unread = self.number_objects(set, progress)?;
         unread.union_with(&self.measurable(Some(set), progress)?);
         Ok(unread)
     }
