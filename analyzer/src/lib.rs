@@ -119,7 +119,7 @@ pub use questions::find::{Counted, Doubts, FoundPage, Page};
 pub use questions::fingerprint::Fingerprint;
 pub use questions::frames::{FrameRoots, Frames, Local};
 pub use questions::groups::{GroupKey, ObjectGroup, ObjectGroups, RetainedByGroups};
-pub use questions::leaks::{Accumulated, LEAK_THRESHOLD, Suspect};
+pub use questions::leaks::{Accumulated, Content, LEAK_THRESHOLD, Suspect};
 pub use questions::lines::{Line, days_to_date};
 pub use questions::loaders::{DuplicateClass, Loader, Loaders};
 pub use questions::merged_paths::{MergedNode, MergedPaths};

@@ -149,6 +149,37 @@ fn a_list_piles_up_in_its_head() {
     assert_eq!((first.object, first.accumulation), (ObjectId(0), Some(ObjectId(2))));
     let nodes = first.accumulated[0];
     assert_eq!((nodes.objects, nodes.retained_bytes, nodes.is_chain), (19_999, 19_999 * 64, true));
+    let load = nodes.content.unwrap();
+    assert_eq!((load.objects, load.retained_bytes), (19_999, 19_999 * 40));
+}
+
+/// 300 slots have an entry or several, one below the other; each has a key and a value. The values are named if they are most.
+#[test]
+fn a_hash_table_is_told_by_all_of_its_entries_and_their_values() {
+    for (value_bytes, is_named) in [(1_000, true), (20, false)] {
+        let mut draft = Draft::default();
+        let registry = draft.object(None, "Registry", 16);
+        let table = draft.object(Some(registry), "Entry[]", 4_000);
+        for slot in 0..300_u64 {
+            let mut above = table;
+            for _ in 0..1 + slot % 3 {
+                above = draft.object(Some(above), "Entry", 32);
+                draft.object(Some(above), "Key", 48);
+                let session = draft.object(Some(above), "Session", 16);
+                draft.object(Some(session), "byte[]", value_bytes - 16);
+            }
+        }
+        let heap = draft.heap();
+        let suspects = heap.leak_suspects(0.1, &Silent).unwrap();
+        let tables = heap.recording().tables().unwrap();
+        let [entries] = suspects[0].accumulated[..] else { panic!("{suspects:?}") };
+        assert_eq!((tables.type_title(entries.type_id).as_str(), entries.objects), ("Entry", 600));
+        assert_eq!((entries.retained_bytes, entries.is_chain), (600 * (80 + value_bytes), false));
+        let content = entries
+            .content
+            .map(|content| (tables.type_title(content.type_id), content.objects, content.retained_bytes));
+        assert_eq!(content, is_named.then(|| ("Session".to_owned(), 600, 600 * value_bytes)));
+    }
 }
 
 #[test]

@@ -77,7 +77,15 @@ fn accumulated(html: &mut Html, kinds: &[Value]) {
             let objects = units::counted(number(field(kind, "objects")), "object");
             let bytes = units::size(number(field(kind, "retained_bytes")));
             let chain = if field(kind, "is_chain") == &Value::Flag(true) { ", one below the other" } else { "" };
-            html.leaf("li", &[], &format!("{objects} of {}: {bytes}{chain}", text(field(kind, "type"))));
+            let content = match field(kind, "content_type") {
+                Value::None => String::new(),
+                name => {
+                    let objects = units::counted(number(field(kind, "content_objects")), "object");
+                    let bytes = units::size(number(field(kind, "content_bytes")));
+                    format!("; in them {objects} of {}: {bytes}", text(name))
+                }
+            };
+            html.leaf("li", &[], &format!("{objects} of {}: {bytes}{chain}{content}", text(field(kind, "type"))));
         }
         if kinds.len() > KINDS {
             html.leaf("li", &[], &format!("… and {} more types", kinds.len() - KINDS));

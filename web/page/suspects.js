@@ -110,7 +110,8 @@ function suspectNode(suspect, own, ctx) {
   });
   const accumulated = records(suspect.accumulated);
   const parts = accumulated.slice(0, MOST_PARTS).map((part) => h('li', null,
-    `${grouped(part.objects)} of `, typeLink(String(part.type)), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`));
+    `${grouped(part.objects)} of `, typeLink(String(part.type)), part.is_chain ? ', one below the other' : '', `: ${size(Number(part.retained_bytes))}`,
+    part.content_type ? [`; in them ${grouped(part.content_objects)} of `, typeLink(part.content_type), `: ${size(Number(part.content_bytes))}`] : null));
   const left = accumulated.length - MOST_PARTS;
   if (left > 0) parts.push(h('li', null, `… and ${grouped(left)} more ${left === 1 ? 'type' : 'types'}`));
   return h('article', { class: 'suspect', 'data-fingerprint': suspect.fingerprint },

@@ -19,6 +19,10 @@
 //! its parts, one by one, whatever the length of the chain. Up to [`MOST_BETWEEN`] objects of other types may lie
 //! between two links if each of them retains nearly all that the link above retains; once there is a chain, a fifth is enough.
 //!
+//! **Contents.** An entry of a hash table holds a key, a value and the next entry of its slot. The slots alone would be too
+//! few, and say nothing of the values. So the parts of a type are counted with those of the type that they hold, and what
+//! most of their bytes are is named, too.
+//!
 //! **Ranking.** A leak consists of many similar parts; the data of a runtime consists of few large ones. For parts of
 //! one type with sizes `b`, the *effective number* is `(Σb)² / Σb²`: n for n parts of equal size, nearly 1 if one part
 //! has nearly everything. The weight of their bytes is 1/2 for [`MANY`] effective parts, nearly 0 for one, and nearly 1
@@ -51,6 +55,9 @@ const CARRIED_ON: f64 = 0.2;
 /// An object that retains this share of all reachable bytes is too general to name a smaller suspect. This is a
 /// judgement.
 const NEARLY_ALL: f64 = 0.9;
+/// The content of entries and links is named from this share of their bytes on. This is a judgement: below it, names of keys
+/// may be as large as what they stand for.
+const MOST_OF_THEM: f64 = 0.5;
 /// The effective number of parts that gives a weight of 1/2. Data of a runtime has few large parts, a leak has many.
 /// The number is a judgement.
 const MANY: f64 = 32.0;
@@ -87,12 +94,25 @@ pub struct Suspect {
 pub struct Accumulated {
     /// Their type.
     pub type_id: TypeId,
-    /// Their number.
+    /// Their number, with those of the type that they hold: an entry of a hash table holds the next of its slot.
     pub objects: u64,
     /// The bytes that are freed with them.
     pub retained_bytes: u64,
     /// They are links of a chain or nodes of a tree whose head is the accumulation point.
     pub is_chain: bool,
+    /// What most of their bytes are, if they hold each other.
+    pub content: Option<Content>,
+}
+
+/// What entries or links hold most of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Content {
+    /// The type of these objects.
+    pub type_id: TypeId,
+    /// Their number.
+    pub objects: u64,
+    /// The bytes that are freed with them.
+    pub retained_bytes: u64,
 }
 
 /// The suspects that accumulate at least `threshold` of all reachable bytes, the likeliest leak first.
@@ -212,9 +232,45 @@ impl<'d> Search<'d> {
             same.is_chain = same.objects > nearest;
         }
         if parts.values().fold(own, |sum, parts| sum.wrapping_add(parts.bytes)) >= self.least {
-            let suspect = self.single(object, own, &parts);
+            let mut suspect = self.single(object, own, &parts);
+            let mut nested = self.nested(head, own_type);
+            for sum in &mut suspect.accumulated {
+                let Some(nested) = nested.remove(&sum.type_id.0).filter(|nested| nested.is_nested) else { continue };
+                sum.objects = sum.objects.max(nested.objects);
+                sum.content = nested.most(sum.retained_bytes);
+            }
             self.found.push(suspect);
         }
+    }
+
+    /// The parts that accumulate at a place, by type, with what they hold.
+    fn nested(&self, head: TreePlace, own_type: u32) -> BTreeMap<u32, Nested> {
+        let mut all: BTreeMap<u32, Nested> = BTreeMap::new();
+        let first = self.link(head, own_type, CARRIED);
+        for part in first.others.into_iter().filter(|&part| self.dominators.bytes_at(part) < self.least) {
+            let Some(part_type) = self.dominators.at(part).object().map(|object| self.types[object.index()]) else {
+                continue;
+            };
+            let nested = all.entry(part_type).or_default();
+            let mut open = vec![part];
+            while let Some(place) = open.pop() {
+                let (same, others) = self.children(place, part_type);
+                nested.add(self, others);
+                nested.is_nested |= !same.is_empty();
+                open.extend(same);
+            }
+        }
+        let mut links = first.next;
+        while let Some(place) = links.pop() {
+            let link = self.link(place, own_type, CARRIED_ON);
+            if link.bytes < self.least {
+                let nested = all.entry(own_type).or_default();
+                nested.is_nested = true;
+                nested.add(self, link.others);
+                links.extend(link.next);
+            }
+        }
+        all
     }
 
     /// A place as a link of a chain of objects of a type. What lies between it and the next has `share` of its bytes.
@@ -287,6 +343,7 @@ impl<'d> Search<'d> {
             objects: parts.objects,
             retained_bytes: parts.bytes,
             is_chain: parts.is_chain,
+            content: None,
         });
         let mut accumulated: Vec<Accumulated> = sums.collect();
         accumulated.sort_by_key(|sum| (std::cmp::Reverse(sum.retained_bytes), sum.type_id));
@@ -367,6 +424,35 @@ impl SmallObjects {
     }
 }
 
+/// Parts of one type with those that they hold, and the other objects right below all of them.
+#[derive(Default)]
+struct Nested {
+    objects: u64,
+    is_nested: bool,
+    /// Their number and their bytes, by type.
+    held: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Nested {
+    /// Adds one with the other objects that it holds.
+    fn add(&mut self, search: &Search<'_>, others: Vec<TreePlace>) {
+        self.objects += 1;
+        for place in others {
+            let Some(object) = search.dominators.at(place).object() else { continue };
+            let (objects, bytes) = self.held.entry(search.types[object.index()]).or_default();
+            *objects += 1;
+            *bytes = bytes.wrapping_add(search.dominators.bytes_at(place));
+        }
+    }
+
+    /// The type that has most of these bytes.
+    fn most(&self, of_bytes: u64) -> Option<Content> {
+        let (&type_id, &(objects, retained_bytes)) = self.held.iter().max_by_key(|(_, (_, bytes))| bytes)?;
+        let content = Content { type_id: TypeId(type_id), objects, retained_bytes };
+        (retained_bytes as f64 >= MOST_OF_THEM * of_bytes as f64).then_some(content)
+    }
+}
+
 /// The top of the dominator tree, and the root categories.
 fn holders_of_roots(dominators: &Dominators) -> Vec<TreePlace> {
     let categories = dominators.children(dominators.top());
@@ -391,14 +477,20 @@ pub(crate) fn to_column(suspects: &[Suspect]) -> Vec<u64> {
             suspect.accumulated.len() as u64,
         ]);
         for sum in &suspect.accumulated {
+            let content = sum
+                .content
+                .map_or([NOWHERE, 0, 0], |content| [content.type_id.0.into(), content.objects, content.retained_bytes]);
             column.extend([sum.type_id.0.into(), sum.objects, sum.retained_bytes, sum.is_chain.into()]);
+            column.extend(content);
         }
     }
     column
 }
 
-/// The encoded accumulation point of suspects directly below the roots, which have none.
+/// The encoded accumulation point of suspects directly below the roots, and the type of a content, where there is none.
 const NOWHERE: u64 = u64::MAX;
+/// The numbers of an encoded [`Accumulated`].
+const SUM_NUMBERS: usize = 7;
 
 /// Decodes suspects from a column of an index file; `None` if it is not valid.
 pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Option<Vec<Suspect>> {
@@ -408,11 +500,17 @@ pub(crate) fn from_column(mut column: &[u64], objects: u64, types: u64) -> Optio
         rest,
     )) = column.split_first_chunk()
     {
-        let (sums, rest) = rest.split_at_checked(usize::try_from(sums).ok()?.checked_mul(4)?)?;
-        let mut accumulated = Vec::with_capacity(sums.len() / 4);
-        for &[type_id, objects, retained_bytes, is_chain] in sums.as_chunks::<4>().0 {
+        let (sums, rest) = rest.split_at_checked(usize::try_from(sums).ok()?.checked_mul(SUM_NUMBERS)?)?;
+        let mut accumulated = Vec::with_capacity(sums.len() / SUM_NUMBERS);
+        for &[type_id, count, retained_bytes, is_chain, held_type, held, held_bytes] in
+            sums.as_chunks::<SUM_NUMBERS>().0
+        {
+            let content = match held_type {
+                NOWHERE => None,
+                id => Some(Content { type_id: TypeId(below(id, types)?), objects: held, retained_bytes: held_bytes }),
+            };
             let type_id = TypeId(below(type_id, types)?);
-            accumulated.push(Accumulated { type_id, objects, retained_bytes, is_chain: is_chain != 0 });
+            accumulated.push(Accumulated { type_id, objects: count, retained_bytes, is_chain: is_chain != 0, content });
         }
         suspects.push(Suspect {
             object: ObjectId(below(object, objects)?),

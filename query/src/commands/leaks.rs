@@ -43,6 +43,9 @@ fn run(ask: &Ask) -> Result<Reply, QueryError> {
                 Column::count("objects") => sum.objects,
                 Column::bytes("retained_bytes") => sum.retained_bytes,
                 Column::text("is_chain").own_words() => sum.is_chain,
+                Column::text("content_type").names() => sum.content.map(|content| tables.type_title(content.type_id)),
+                Column::count("content_objects") => sum.content.map(|content| content.objects),
+                Column::bytes("content_bytes") => sum.content.map(|content| content.retained_bytes),
             }
         });
         let accumulation = suspect.accumulation;

@@ -28,10 +28,14 @@ pub(crate) fn described(
     let mut lines = headline(heap, suspected, whole)?;
     let tables = heap.recording().tables()?;
     for sum in suspect.accumulated.iter().take(SHOWN_TYPES) {
-        let Accumulated { type_id, objects, retained_bytes, is_chain } = *sum;
+        let Accumulated { type_id, objects, retained_bytes, is_chain, content } = *sum;
         let (title, bytes) = (tables.type_title(type_id), units::size(retained_bytes));
         let chain = if is_chain { ", one below the other" } else { "" };
         lines.push(format!("      {} of {title}{chain}: {bytes}", units::counted(objects, "object")));
+        lines.extend(content.map(|content| {
+            let (title, bytes) = (tables.type_title(content.type_id), units::size(content.retained_bytes));
+            format!("        in them {} of {title}: {bytes}", units::counted(content.objects, "object"))
+        }));
     }
     if suspect.accumulated.len() > SHOWN_TYPES {
         let more = units::counted((suspect.accumulated.len() - SHOWN_TYPES) as u64, "more type");

@@ -35,7 +35,7 @@ const FILE_MAGIC: [u8; 8] = *b"\x89BRWIX\r\n";
 const SECTION_MAGIC: [u8; 8] = *b"BRWSECT\n";
 /// Must change whenever the meaning of a column or of this layout changes. Columns in the order of the dominator tree
 /// also change their meaning when that order does.
-const ANALYSIS_VERSION: u32 = 11;
+const ANALYSIS_VERSION: u32 = 12;
 /// The maximum number of columns in a section.
 const MOST_COLUMNS: usize = 1 << 10;
 

@@ -270,19 +270,26 @@ impl Heap {
                     .insert(object);
             }
         })?;
+        // Null may be an object that has a name, which is no text that somebody compares with.
+        let nulls = self.nulls(progress)?;
+        let is_value = |object: ObjectId| nulls.held(object).is_none();
         let mut kinds = Vec::new();
         for kind in [Kind::Texts, Kind::Numbers, Kind::Truths, Kind::Times] {
             let mut set = self.standing_for(|value| Some(Kind::of_value(value) == kind), progress)?.passing;
             if let Some(lines) = lines.get(&kind) {
                 set.union_with(lines);
             }
-            let is_in_set = |held: Held| Some(held.object().is_some_and(|object| set.contains(object)));
+            let is_in_set =
+                |held: Held| Some(held.object().is_some_and(|object| set.contains(object) && is_value(object)));
             if !self.collect(&field, name, progress, is_in_set)?.passing.is_empty() {
                 kinds.push(kind);
             }
         }
         if kinds.iter().any(|kind| kind.is_comparable(test))
-            || self.collect(&field, name, progress, |held| Some(held.object().is_some()))?.passing.is_empty()
+            || self
+                .collect(&field, name, progress, |held| Some(held.object().is_some_and(is_value)))?
+                .passing
+                .is_empty()
         {
             return Ok(());
         }
