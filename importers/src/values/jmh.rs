@@ -45,7 +45,7 @@ const VARIANT: &str = "JMH";
 /// Units of JMH and of its profilers.
 const UNITS: [&str; 5] = ["MB/sec", "counts", "ms", "ops/s", "s"];
 /// The ends of the names of metrics, which begin with that of the benchmark: its mode, or what a profiler measured.
-const BEHIND_NAMES: [&str; 6] = [" allocated", " gc.alloc.rate", " gc.count", " gc.time", " sample", " ss"];
+const BEHIND_NAMES: [&str; 7] = [" allocated", " gc.alloc.rate", " gc.count", " gc.time", " sample", " ss", " thrpt"];
 /// The most values that histograms of a file may stand for: 48 MB in memory.
 const MOST_SAMPLES: u64 = 1_000_000;
 
@@ -183,7 +183,8 @@ impl ResultCollector {
     }
 }
 
-/// The name of a benchmark with its parameters, and with the mode if that differs from others in the same unit.
+/// The name of a benchmark with its parameters, and with the mode unless that is the average time: a file may have the same
+/// benchmark in each mode.
 fn name(benchmark: &Benchmark) -> String {
     let mut name = benchmark.benchmark.clone();
     let parameters =
@@ -193,7 +194,7 @@ fn name(benchmark: &Benchmark) -> String {
         name += &format!("({})", parameters.join(","));
     }
     match benchmark.mode.0.as_deref() {
-        Some(mode @ ("sample" | "ss")) => format!("{name} {mode}"),
+        Some(mode @ ("thrpt" | "sample" | "ss")) => format!("{name} {mode}"),
         _ => name,
     }
 }

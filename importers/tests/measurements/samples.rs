@@ -158,7 +158,7 @@ fn jmh_has_its_own_scores() {
     let names = [
         ("cards.Sums.fold(n=100)", 1e3),
         ("cards.Sums.fold(n=1000)", 1e3),
-        ("cards.Sums.copy(n=100)", 1e3),
+        ("cards.Sums.copy(n=100) thrpt", 1e3),
         ("cards.Sums.once(n=100) ss", 1e6),
         ("cards.Sums.fold_sampled(n=100) sample", 1.0),
     ];
@@ -171,8 +171,8 @@ fn jmh_has_its_own_scores() {
         assert_close(&[mean], &[number(&secondary["score"])]);
     }
     let text = recorded.text();
-    assert!(text.contains(": cards.Sums.copy(n=100) [ops/s] Higher\n"), "{text}");
-    assert!(text.contains(": cards.Sums.copy(n=100) gc.time [ms] Unknown\n"), "{text}");
+    assert!(text.contains(": cards.Sums.copy(n=100) thrpt [ops/s] Higher\n"), "{text}");
+    assert!(text.contains(": cards.Sums.copy(n=100) thrpt gc.time [ms] Unknown\n"), "{text}");
     assert!(!text.contains("p0.50"), "{text}");
     // Forks are runs, of which each benchmark has two.
     assert_eq!(recorded.imported.runs, 10);

@@ -24,7 +24,10 @@ pub(super) struct Programs {
 }
 
 /// A value, with the interval that contains the true one in 95 of 100 cases.
-type Estimate = (f64, (f64, f64));
+type Estimate = (f64, (f64, f64), Option<&'static str>);
+
+/// The doubt about a median of runs that depend on their order: it has no interval but that of all values.
+const DEPENDENT: &str = "values that depend on the order of runs, which more runs do not mend";
 
 impl Programs {
     /// The programs that are judged, each for itself.
@@ -68,9 +71,9 @@ impl Programs {
             _ => self.estimate(trials, &Series::of(trials, trials.metric(&self.metric)?, variant)),
         };
         let trials = Arc::clone(trials);
-        Ok(estimate.map(|(value, interval)| {
+        Ok(estimate.map(|(value, interval, doubt)| {
             let witness = Box::new(move || self.witness(&trials, variant, value));
-            Found { interval, ..Found::exactly(value, witness) }
+            Found { interval, doubt: doubt.map(str::to_owned), ..Found::exactly(value, witness) }
         }))
     }
 
@@ -94,11 +97,11 @@ impl Programs {
         let by_run = series.sample_by_run();
         // The interval of the median is about independent runs.
         if dependence(&[&by_run]).is_some() {
-            return Ok((location.median, (location.minimum, location.maximum)));
+            return Ok((location.median, (location.minimum, location.maximum), Some(DEPENDENT)));
         }
         let interval = median_interval(&by_run);
         let interval = interval.map(|(low, high)| (low.min(location.median), high.max(location.median)));
-        interval.map(|interval| (location.median, interval)).ok_or_else(|| {
+        interval.map(|interval| (location.median, interval, None)).ok_or_else(|| {
             let runs = units::counted(series.run_count() as u64, "run");
             format!("{runs} do not tell where the median is; {LEAST_GROUPS} or more do")
         })
@@ -129,7 +132,7 @@ impl Programs {
 
 /// A value that is exact.
 fn exactly(value: f64) -> Estimate {
-    (value, (value, value))
+    (value, (value, value), None)
 }
 
 /// The same program of the baseline: that of the same name, or its only one.

@@ -19,7 +19,7 @@ use barrow_importers::Contents;
 use crate::context::Context;
 
 /// Raised when importers write something else for the same dump.
-const IMPORTER_VERSION: u64 = 17;
+const IMPORTER_VERSION: u64 = 18;
 /// Of a dump that is no longer, all bytes are looked at: about a millisecond.
 const SMALL_BYTES: u64 = 8 << 20;
 /// The number of pieces of a longer file, and their length: a page each, half a megabyte in all. The first and the
