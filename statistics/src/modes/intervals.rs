@@ -2,12 +2,13 @@
 //!
 //! If each group has one value, no resampling is needed: the binomial distribution gives the probability that the
 //! median of a mode lies between two values (Hettmansperger and Sheather 1986), and its weight is a share of
-//! independent values (Wilson 1927). Otherwise whole groups are resampled (the bootstrap of Efron 1979, with the
+//! independent values (Clopper and Pearson 1934). Otherwise whole groups are resampled (the bootstrap of Efron 1979, with the
 //! percentile method).
 
 use crate::median_interval::interval;
 use crate::random::Random;
 use crate::sample::{Sample, midpoint, sorted};
+use crate::tails::beta_up_to;
 
 /// Minimum number of groups of several values for intervals: resamples of fewer hardly differ, those of one not at all.
 const LEAST_GROUPS: usize = 6;
@@ -51,7 +52,7 @@ pub(crate) fn intervals(sample: &Sample, modes: usize, place: impl Fn(f64) -> us
 /// The interval of a mode of independent values; `all` is the number of values of all modes.
 fn of_independent(members: &[(f64, usize)], all: usize) -> Interval {
     let share = members.len() as f64 / all.max(1) as f64;
-    let weight = if members.len() == all { (1.0, 1.0) } else { wilson(share, all as f64) };
+    let weight = if members.len() == all { (1.0, 1.0) } else { exact(members.len(), all) };
     Interval { location: median_interval(members), share, weight }
 }
 
@@ -62,7 +63,27 @@ fn median_interval(members: &[(f64, usize)]) -> (f64, f64) {
     interval(&values).or(all).unwrap_or((f64::NAN, f64::NAN))
 }
 
-/// The interval of a share of `n` independent values.
+/// The interval of the share of `count` of `n` independent values, which no share has a chance of more than 5 % to miss.
+/// Narrower ones, which are right on average, are wrong for a mode that is found only when it has more than its share: of 20
+/// runs with a mode of 20 % they held it in 87 % of the samples where the mode was found.
+fn exact(count: usize, n: usize) -> (f64, f64) {
+    let (k, rest) = (count as f64, (n - count) as f64);
+    let low = if count == 0 { 0.0 } else { share_at(OUTSIDE, k, rest + 1.0) };
+    let high = if count == n { 1.0 } else { share_at(1.0 - OUTSIDE, k + 1.0, rest) };
+    (low, high)
+}
+
+/// The quantile of a beta distribution, by bisection.
+fn share_at(below: f64, a: f64, b: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = (low + high) / 2.0;
+        if beta_up_to(middle, a, b) < below { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The interval of a share of `n` independent values, right on average.
 pub(crate) fn wilson(share: f64, n: f64) -> (f64, f64) {
     let square = TWO_SIDED_95 * TWO_SIDED_95;
     let middle = (share + square / (2.0 * n)) / (1.0 + square / n);
@@ -170,5 +191,16 @@ mod tests {
         let (low, high) = wilson(0.2, 60.0);
         assert!((low - 0.118_285).abs() < 1e-5 && (high - 0.317_818).abs() < 1e-5, "{low} {high}");
         assert!(wilson(0.0, 10.0).0.abs() < 1e-15);
+        // `scipy.stats.binomtest(k, n).proportion_ci(method="exact")`.
+        let of_scipy = [
+            (4, 20, 0.057_333_997, 0.436_614_003),
+            (12, 60, 0.107_841_123, 0.323_300_424),
+            (1, 12, 0.002_107_593, 0.384_796_165),
+            (11, 12, 0.615_203_835, 0.997_892_407),
+        ];
+        for (count, n, low, high) in of_scipy {
+            let found = exact(count, n);
+            assert!((found.0 - low).abs() < 1e-8 && (found.1 - high).abs() < 1e-8, "{found:?}");
+        }
     }
 }
