@@ -28,6 +28,8 @@ pub(crate) struct Waited {
     pub(crate) peak_bytes: i64,
     pub(crate) page_faults: i64,
     pub(crate) context_switches: i64,
+    /// Its addresses were randomised although that was switched off.
+    pub(crate) has_own_addresses: bool,
 }
 
 impl<'s> Child<'s> {
@@ -92,6 +94,7 @@ impl<'s> Child<'s> {
             peak_bytes: used.ru_maxrss * 1024,
             page_faults: used.ru_minflt + used.ru_majflt,
             context_switches: used.ru_nvcsw + used.ru_nivcsw,
+            has_own_addresses: end.has_own_addresses,
         })
     }
 }

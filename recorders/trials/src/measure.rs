@@ -56,6 +56,7 @@ impl<'p> Trial<'p> {
         // Written when it is known how it ended: one that is stopped is not recorded.
         let is_unmoved = matches!(&measured.heap, Heap::Unknown(unknown) if unknown.is_unmoved);
         let round = round.limited(if is_unmoved { Knobs::HEAP } else { Knobs::NONE });
+        let round = if measured.used.has_own_addresses { self.with_own_addresses(at, round) } else { round };
         let is_first = !self.is_recorded();
         let run = self.ledger()?.begin(at, seed, warmup, &round)?;
         let mut found = self.runner.output.found();
@@ -77,6 +78,18 @@ impl<'p> Trial<'p> {
         }
         self.tell_progress(at, warmup, &measured);
         Ok(())
+    }
+
+    /// The layout of a run whose program became one with other rights, which is told once.
+    fn with_own_addresses(&mut self, at: usize, round: Round) -> Round {
+        let variant = &mut self.variants[at];
+        if !std::mem::replace(&mut variant.has_told_addresses, true) {
+            let name = variant.name;
+            self.observer.note(&format!(
+                "`{name}` becomes a program with other rights, whose addresses the system randomises: its runs say aslr=on"
+            ));
+        }
+        round.with_own_addresses()
     }
 
     /// Runs a program once. `None` if the trial is to stop.

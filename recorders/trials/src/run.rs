@@ -182,6 +182,7 @@ pub(crate) mod tests {
     use crate::output::Route;
     use crate::round::Round;
     use crate::starter::PEAK_STEP;
+    use crate::system;
 
     pub(crate) fn how(text: &str) -> How<'static> {
         let layout: Layout = text.parse().unwrap();
@@ -244,6 +245,30 @@ pub(crate) mod tests {
         let own = std::fs::read_to_string("/proc/self/status").unwrap();
         let own = own.lines().find(|line| line.starts_with("Cpus_allowed_list")).unwrap();
         assert_eq!(runner.output.printed(Route::Pipe).text().trim_end(), own);
+    }
+
+    /// The system switches randomised addresses on again when a program gains rights.
+    #[test]
+    fn what_becomes_a_program_with_other_rights_has_addresses_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        let cat = Program::find(OsStr::new("cat")).unwrap().path;
+        std::fs::copy(cat, &program).unwrap();
+        let mut runner = Runner::new(File::open("/dev/null").unwrap(), &OutputTo::Pipe, Vec::new()).unwrap();
+        let mut run = |layout| {
+            let words = vec!["env".into(), program.clone().into(), "/proc/self/personality".into()];
+            let prepared = runner.prepare(words, Knobs::NONE).unwrap();
+            let measured = runner.run(&prepared, how(layout), &|| false).unwrap().unwrap();
+            (measured.used.has_own_addresses, runner.output.printed(Route::Pipe).text())
+        };
+        let without_rights = run("fixed");
+        assert!(!without_rights.0 && without_rights.1.contains("00040000"), "{without_rights:?}");
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o4755)).unwrap();
+        if !system::forbids_new_rights(&program) {
+            let with_rights = run("fixed");
+            assert!(with_rights.0 && with_rights.1.contains("00000000"), "{with_rights:?}");
+            assert!(!run("as-is").0);
+        }
     }
 
     #[test]

@@ -71,6 +71,8 @@ pub(crate) struct End {
     /// As wait4(2) tells it.
     pub(crate) status: libc::c_int,
     pub(crate) used: libc::rusage,
+    /// The system randomised its addresses although that was switched off: it became a program with other rights.
+    pub(crate) has_own_addresses: bool,
 }
 
 /// Starts programs.
@@ -300,14 +302,44 @@ unsafe fn serve(served: &Served, stack: *mut libc::c_void) -> ! {
             libc::waitid(libc::P_PID, pid as libc::id_t, ended.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT);
             let at_ns = now_ns();
             (*served.board).has_ended.store(true, Ordering::SeqCst);
+            let has_own_addresses = (*served.board).order.assume_init().aslr == Some(false) && has_own_addresses(pid);
             let mut status = 0;
             let is_known = libc::wait4(pid, &raw mut status, 0, &raw mut used) == pid;
             let failure = *libc::__errno_location();
-            (*served.board).end = MaybeUninit::new(End { at_ns, status, used });
+            (*served.board).end = MaybeUninit::new(End { at_ns, status, used, has_own_addresses });
             served.tell(if is_known { ENDED } else { -failure });
         }
         libc::_exit(0)
     }
+}
+
+/// Whether a process that has ended and was not reaped had lost what switches randomised addresses off, as the system takes it
+/// from programs that gain rights. Of one that has other rights than this process, it may not be read.
+///
+/// # Safety
+/// It may be called after a fork.
+unsafe fn has_own_addresses(pid: Pid) -> bool {
+    let mut path = [0; 32];
+    // The last byte stays the zero that ends it.
+    let Ok(()) = write!(&mut path[..31], "/proc/{pid}/personality") else { return false };
+    let is_forbidden = |failure| failure == libc::EACCES || failure == libc::EPERM;
+    let mut text = [0_u8; 8];
+    // SAFETY: the path ends with a zero, and there is room for so many bytes.
+    let (read, failure) = unsafe {
+        let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return is_forbidden(*libc::__errno_location());
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        let failure = *libc::__errno_location();
+        libc::close(file);
+        (read, failure)
+    };
+    if read < 0 {
+        return is_forbidden(failure);
+    }
+    let number = std::str::from_utf8(&text).ok().and_then(|text| libc::c_int::from_str_radix(text, 16).ok());
+    number.is_some_and(|number| number & libc::ADDR_NO_RANDOMIZE == 0)
 }
 
 /// Runs in a child: executes its program.

@@ -93,6 +93,8 @@ pub(crate) struct Variant<'p> {
     pub(crate) values: HashMap<String, Vec<Vec<f64>>>,
     /// Exact counts, under a fixed layout.
     pub(crate) counts: Counts,
+    /// It was told that the system randomises addresses after all.
+    pub(crate) has_told_addresses: bool,
 }
 
 impl Variant<'_> {
@@ -153,6 +155,7 @@ impl<'p> Trial<'p> {
                 failed: 0,
                 values: HashMap::new(),
                 counts: Counts::default(),
+                has_told_addresses: false,
             });
         }
         Ok(Trial {
