@@ -65,7 +65,15 @@ impl Doubt {
     }
 }
 
-/// The strongest evidence against equality: that which needs the most groups.
+/// Evidence against equality.
+struct Found {
+    doubt: Doubt,
+    /// The same with the groups that show a change beyond its limit, if there seems to be one.
+    beyond: Option<Doubt>,
+}
+
+/// The strongest evidence against equality: that which needs the most groups, since equality needs all to be settled. If
+/// something seems to have changed beyond its limit, and fewer groups show that, it is that.
 pub(super) fn doubt(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &Comparison) -> Option<Doubt> {
     let all = Shift::of(&levels[0], &levels[1]);
     let of_all = of_location(test, all, median(&levels[0]), None, counts(levels));
@@ -74,15 +82,18 @@ pub(super) fn doubt(test: Test, sides: &Sides, levels: &[Vec<f64>; 2], found: &C
         let shift = Shift::of(sides.own[0].levels(of_a), sides.own[1].levels(of_b));
         of_location(test, shift, sides.own[0].location(of_a), Some(at), counts(levels))
     });
-    let doubts: Vec<Doubt> = of_all
+    let doubts: Vec<Found> = of_all
         .into_iter()
         .chain(of_pairs)
         .chain(of_weights(test, sides, levels))
         .chain(of_rare(test, sides, levels))
         .chain(of_numbers(test, sides, &found.modes, levels))
         .collect();
-    let most = doubts.into_iter().max_by_key(|doubt| doubt.groups().unwrap_or(u64::MAX));
-    most.or_else(|| differs_beyond(test, levels).then_some(Doubt::Extremes))
+    let needed = |doubt: &Doubt| doubt.groups().unwrap_or(u64::MAX);
+    let least = doubts.iter().filter_map(|found| found.beyond).min_by_key(needed);
+    let most = doubts.iter().map(|found| found.doubt).max_by_key(needed);
+    let strongest = most.map(|most| least.filter(|least| needed(least) < needed(&most)).unwrap_or(most));
+    strongest.or_else(|| differs_beyond(test, levels).then_some(Doubt::Extremes))
 }
 
 /// Whether the samples have modes other than those that chance cut from one sample.
@@ -97,20 +108,23 @@ fn counts(levels: &[Vec<f64>; 2]) -> f64 {
 }
 
 /// The doubt about a location, if the interval of a shift exceeds the threshold.
-fn of_location(test: Test, shift: Option<Shift>, location: f64, pair: Option<usize>, groups: f64) -> Option<Doubt> {
+fn of_location(test: Test, shift: Option<Shift>, location: f64, pair: Option<usize>, groups: f64) -> Option<Found> {
     let margin = test.threshold.at(location);
-    let Some(shift) = shift else { return Some(Doubt::Location { pair, groups: None }) };
+    let Some(shift) = shift else {
+        return Some(Found { doubt: Doubt::Location { pair, groups: None }, beyond: None });
+    };
     if Test::is_within(shift, margin) {
         return None;
     }
     let error = (shift.high / 2.0 - shift.low / 2.0) / HALF_WIDTH;
     let distance = (margin - shift.estimate.abs()).abs();
     let factor = (HALF_WIDTH + TEN_ABOVE) * error / distance;
-    Some(Doubt::Location { pair, groups: rounded(groups * (factor * factor).max(1.0)) })
+    let doubt = Doubt::Location { pair, groups: rounded(groups * (factor * factor).max(1.0)) };
+    Some(Found { doubt, beyond: (shift.estimate.abs() > margin).then_some(doubt) })
 }
 
 /// Doubts about modes whose weights may have changed by more than their limit.
-fn of_weights(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Doubt> {
+fn of_weights(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Found> {
     let [a, b] = &sides.doubtful;
     let count = if a.count() > 1 { a.count() } else { 0 };
     let modes = (0..count).filter_map(|mode| {
@@ -122,13 +136,18 @@ fn of_weights(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Doubt> {
     modes.collect()
 }
 
-fn of_weight(test: Test, weight: &Weight, location: f64, groups: f64) -> Doubt {
-    let groups = rounded(weight.deciding_groups(test.threshold.weight, groups));
-    Doubt::Weight { location, low: weight.low, high: weight.high, groups }
+fn of_weight(test: Test, weight: &Weight, location: f64, groups: f64) -> Found {
+    let limit = test.threshold.weight;
+    let doubt = |groups| Doubt::Weight { location, low: weight.low, high: weight.high, groups: rounded(groups) };
+    let is_beyond = weight.change.abs() > limit;
+    Found {
+        doubt: doubt(weight.deciding_groups(limit, groups)),
+        beyond: is_beyond.then(|| doubt(weight.groups_by_distance(limit, groups))),
+    }
 }
 
 /// Doubts about values at one end, far from most others, that may be a mode whose weight changed.
-fn of_rare(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Doubt> {
+fn of_rare(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Found> {
     if sides.doubtful[0].count() > 1 {
         return Vec::new();
     }
@@ -147,12 +166,12 @@ fn of_rare(test: Test, sides: &Sides, levels: &[Vec<f64>; 2]) -> Vec<Doubt> {
 }
 
 /// The doubt about modes of one sample that the other does not have, if all values together are cut there.
-fn of_numbers(test: Test, sides: &Sides, pairs: &[ModePair], levels: &[Vec<f64>; 2]) -> Option<Doubt> {
+fn of_numbers(test: Test, sides: &Sides, pairs: &[ModePair], levels: &[Vec<f64>; 2]) -> Option<Found> {
     let lone = pairs.iter().find(|pair| pair.a.is_none() || pair.b.is_none())?;
     let own = if lone.b.is_some() { (&sides.own[1], lone.b) } else { (&sides.own[0], lone.a) };
     let weight = Weight::of([own.0.shares(own.1), own.0.shares(own.1)]);
-    has_modes(sides)
-        .then(|| Doubt::Modes { groups: rounded(weight.deciding_groups(test.threshold.weight, counts(levels))) })
+    let groups = rounded(weight.deciding_groups(test.threshold.weight, counts(levels)));
+    has_modes(sides).then_some(Found { doubt: Doubt::Modes { groups }, beyond: None })
 }
 
 /// A rounded number of groups, which is easy to remember.

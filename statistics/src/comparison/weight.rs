@@ -83,11 +83,13 @@ impl Weight {
     pub(super) fn deciding_groups(&self, limit: f64, groups: f64) -> f64 {
         let z = ONE_SIDED + TEN_ABOVE;
         let unchanged = 2.0 * self.mean * (1.0 - self.mean) * (z / limit) * (z / limit);
-        if unchanged > groups {
-            return unchanged;
-        }
+        if unchanged > groups { unchanged } else { self.groups_by_distance(limit, groups) }
+    }
+
+    /// The number of groups of each sample that show in eight of ten cases on which side of a limit a change like this is.
+    pub(super) fn groups_by_distance(&self, limit: f64, groups: f64) -> f64 {
         let distance = (limit - self.change.abs()).abs();
-        groups * (z * self.error / distance).powi(2).max(1.0) + 1.0
+        groups * ((ONE_SIDED + TEN_ABOVE) * self.error / distance).powi(2).max(1.0) + 1.0
     }
 }
 
