@@ -120,7 +120,7 @@ const OF_PROGRAMS: &[&str] = &[
     "BenchmarkTalks-2",
     "items/op",
     "items/s",
-    "cards.Sums.copy(n=100)",
+    "cards.Sums.copy(n=100) thrpt",
     "cards.Sums.fold(n=100)",
     "cards.Sums.fold(n=1000)",
     "cards.Sums.fold_sampled(n=100) sample",
