@@ -409,6 +409,26 @@ fn null_undefined_and_no_field_are_told_apart_as_the_program_does() {
     }
 }
 
+/// Null and undefined are objects with a name, which is no text.
+#[test]
+fn fields_of_nothing_but_null_are_compared_with_anything() {
+    let program = r#"
+class Bare { constructor(number) { this.f = number % 2 ? null : undefined; } }
+globalThis.kept = Array.from({ length: 40 }, (_, number) => new Bare(number));
+require("v8").writeHeapSnapshot(process.argv[1], { exposeNumericValues: true });
+console.log(kept.filter((bare) => bare.f === null).length);
+"#;
+    let Some((recorded, printed)) = run(program) else { return };
+    let count = |test: &str| {
+        let asked = Expression::parse(&format!("type = Bare and {test}")).expect("an expression");
+        recorded.heap().select(&[], &asked, &Silent).map(|found| found.0.len().to_string())
+    };
+    assert_eq!(format!("{}\n", count(".f = null").expect("objects")), printed);
+    for test in [".f > 5", ".f = \"x\"", ".f > 2020-01-01", ".f = true"] {
+        assert_eq!(count(test).unwrap_or_else(|error| panic!("{test}: {error}")), "0", "{test}");
+    }
+}
+
 /// A number that the snapshot lacks is not null, but neither is it there: that it is not null is unknown.
 #[test]
 fn what_may_be_a_number_is_not_said_to_be_nothing() {

@@ -25,9 +25,7 @@ impl<'a> Growth<'a> {
     pub fn gather_moving(&mut self) {
         let told: Vec<GrowthRow> = self.rows().into_iter().filter(|row| grows(row.judgement.verdict)).collect();
         let near: HashSet<usize> = told.iter().flat_map(|row| self.above(row.node)).collect();
-        // What paths below explain is not explained by what moves.
-        let slopes: HashMap<usize, f64> =
-            told.iter().filter(|row| !row.is_carried).map(|row| (row.node, row.judgement.trend.slope)).collect();
+        let slopes: HashMap<usize, f64> = told.iter().map(|row| (row.node, row.judgement.trend.slope)).collect();
         let mut found: Vec<GrowthNode<'a>> = Vec::new();
         for (identity, nodes) in self.tops_by_type() {
             if nodes.len() < 2 || nodes.iter().any(|node| near.contains(node)) {
