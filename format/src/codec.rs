@@ -52,7 +52,7 @@ impl std::fmt::Debug for Compressor {
 
 /// Shorter inputs are stored as they are: no codec shrinks them.
 const WORTH_COMPRESSING: usize = 32;
-/// LZ4 makes inputs that are shorter about as small as zstd, which builds its tables of codes for 15 µs.
+/// LZ4 makes shorter inputs about as small as zstd, which first builds tables of codes.
 const WORTH_ZSTD: usize = 512;
 
 impl Compressor {

@@ -51,7 +51,7 @@ impl Reported {
 /// The file that programs report to.
 pub(crate) struct ReportFile {
     path: PathBuf,
-    /// As it was made, to see in each run whether something was reported: to look for its path takes eight times as long.
+    /// As it was made. Each run asks it whether something was reported, which is faster than to look for its path.
     made: File,
     _folder: Folder,
 }
